@@ -116,7 +116,7 @@ def cli() -> None:
       benchfw run my.toml --dry-run   what a suite of your own would do
 
     Exit codes: 0 done; 1 some trial failed, nothing was measured, a comparison found a regression, or a
-    required claim is not shown to hold; 2 bad input, nothing run; 130 interrupted, finished trials kept.
+    required claim is not shown to hold; 2 bad input; 130 interrupted, finished trials kept.
     """
 
 

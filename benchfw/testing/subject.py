@@ -259,7 +259,11 @@ def _entries_of(target: str, plugins: list[str]) -> tuple[Registry, list[Entry]]
     except PluginNotFound:
         names = {entry.name for entry in _all(registry)} | {each.name for each in registry.plugins}
         names |= {path.name for path in Path().glob("*.py")}
-        hint = nearest(target, names, "; give a file, a folder, a module or a listed name")
+        hint = nearest(
+            target,
+            names,
+            "; give a file, a folder, a module, or the name of a problem, method, distribution or kernel",
+        )
         broken = f" (not loaded: {'; '.join(registry.broken)})" if registry.broken else ""
         raise PluginError(f"unknown name '{target}'{hint}{broken}") from None
 

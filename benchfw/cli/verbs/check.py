@@ -48,10 +48,11 @@ def command(
 ) -> None:
     """Check a plugin: what is wrong with it, and how to fix it.
 
-    TARGET is a file, a folder with a pyproject.toml, a module, an installed plugin, or a name that
-    `benchfw list` shows. The first line names what was found, then every check is a line. They run in another
-    process: a plugin that kills it has failed that check, and the next one has a new process. Exits with 1
-    when one fails, with 2 when there is nothing to check.
+    TARGET is a file, a folder with a pyproject.toml, a module, an installed plugin, or the name
+    of a problem, a method, a distribution or a kernel that `benchfw list` shows. The first line names what
+    was found, then every check is a line. They run in another process: a plugin that kills it has failed
+    that check, and the next one has a new process. Exits with 1 when one fails, with 2 when there is nothing
+    to check.
 
     \b
     Examples:

@@ -50,7 +50,8 @@ def command(before: str, after: str, floor: float, store: Path, as_json: bool) -
     Runs that fail or do not reach the target count against a side: a change in their share is a row too.
     Cost and seconds to the target include what `prepare` takes. Metrics that can be negative have B - A.
     Times are compared beside CPU seconds where both runs have these, and only if processor, cores, memory,
-    governor, threads and device are alike; variance and quality always. Exit code 1 if something regressed.
+    governor, threads and device are alike. A line says what is not compared, and why. Exit code 1 if
+    something regressed.
 
     \b
     Examples:

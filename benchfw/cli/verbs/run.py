@@ -136,7 +136,7 @@ def _parse_wait(_context: click.Context, _option: click.Parameter, value: str | 
 @click.option(
     "--events",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Append every event to this file as a JSON line.",
+    help="Append a JSON line to this file when trials are planned, and when each starts and ends.",
 )
 @click.option(
     "--from-bundle",
@@ -224,7 +224,8 @@ def command(
 
     Exit codes: 0 done; 1 a trial failed, crashed, timed out or ran out of memory (not while tuning), all
     trials were skipped, --against found a regression, or --require-claims a claim that is not shown to hold;
-    2 bad input, nothing run; 130 interrupted, finished trials kept.
+    2 bad input, nothing run, or one trial, which shows that its problem lacks a metric; 130 interrupted,
+    finished trials kept.
     """
     from benchfw.api.planning import plan_bundle, plan_suites
     from benchfw.api.running import on_cluster
