@@ -38,7 +38,6 @@ TOP_KEYS = QUICK_KEYS | {
 BUDGET_KEYS = frozenset({"seconds", "iterations", "cost"})
 ALLOWANCES = ("trials", "cost", "seconds")
 QUICK_TUNING = Tuning(trials=4, repetitions=2)  # without a [quick] table, at most
-QUICK_COUNTS = ("trials", "repetitions")
 DEFAULT_BUDGET = Budget(seconds=10.0, iterations=10_000)
 QUICK_SHARE = 10  # without a [quick] table, --quick spends a tenth of the budget
 
@@ -242,7 +241,8 @@ def _fewer(tuning: Tuning) -> dict[str, Any]:
     if tuning.trials is None:
         spent = {"cost": tuning.cost, "seconds": tuning.seconds}
         return {key: limit / QUICK_SHARE for key, limit in spent.items() if limit is not None}
-    return {key: min(getattr(each, key) for each in (tuning, QUICK_TUNING)) for key in QUICK_COUNTS}
+    few = tuning, QUICK_TUNING
+    return {key: min(getattr(each, key) for each in few) for key in ("trials", "repetitions")}
 
 
 def _target_of(table: Any, where: str) -> dict[str, float]:

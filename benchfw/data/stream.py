@@ -181,7 +181,7 @@ def _cut_pieces(
             _check_names(name, arrays, piece)
             piece = {key: piece[key] for key in arrays}
         check_finite(name, piece, first_row=row)
-        count = _count_rows(name, [len(rows) for rows in piece.values()])
+        count = _count_rows(name, [len(rows) if rows.ndim else -1 for rows in piece.values()])
         low, high = max(start - row, 0), count if stop is None else max(min(stop - row, count), 0)
         row += count
         if low < high:

@@ -66,6 +66,11 @@ def find_difference(first: Outcome, second: Outcome, tolerance: float = 0.0) -> 
     return ""
 
 
+def count_common(first: Outcome, second: Outcome) -> int:
+    """Return how many looks two runs of a trial have in common, which `find_difference` compares."""
+    return len(_by_look(first.records).keys() & _by_look(second.records).keys())
+
+
 def _end(outcome: Outcome) -> str:
     last = max((record.iteration for record in outcome.records), default=0)
     return f"{outcome.status} at iteration {last}"

@@ -23,7 +23,7 @@ from benchfw.summary.model import Target
 from benchfw.summary.quantities import Sample
 
 DRAW_COSTS = frozenset({"cost_per_draw", "setup_cost"})
-INFINITE_VARIANCE = "infinite_variance"  # the fact by which an estimator says so of its draws
+INFINITE_VARIANCE = "infinite_variance"  # the fact by which an estimator says that its own is
 
 
 def sample_trials(

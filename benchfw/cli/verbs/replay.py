@@ -41,7 +41,7 @@ def command(trial: int, debug: bool, plugins: tuple[str, ...], store: Path) -> N
     # before NumPy and SciPy are imported: their thread pools are made then
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(run.environment.threads)))
     from benchfw.api.planning import trusted_registry
-    from benchfw.harness.replays import find_difference
+    from benchfw.harness.replays import count_common, find_difference
     from benchfw.measure.trial import collector, run_trial
 
     registry = trusted_registry(run, plugins)
@@ -52,12 +52,11 @@ def command(trial: int, debug: bool, plugins: tuple[str, ...], store: Path) -> N
     click.echo(printable(f"{result.trial}"))
     click.echo(printable(f"then: {result.outcome.status} ({result.outcome.reason})"))
     click.echo(printable(f"now:  {outcome.status} ({outcome.reason})"))
-    difference = find_difference(result.outcome, replace(outcome, records=tuple(records)))
+    again = replace(outcome, records=tuple(records))
+    difference, common = find_difference(result.outcome, again), count_common(result.outcome, again)
     then, now = len(result.outcome.records), len(records)
-    same = f"the same {now} records"
-    if now != then:  # seconds ended it
-        same = f"the same values in all records that both have ({then} then, {now} now)"
-    click.echo(printable(difference) or same)
+    others = "" if common == then == now else f" that both have ({then} then, {now} now)"  # seconds ended it
+    click.echo(printable(difference) or f"the same {common} records{others}")
     if difference or outcome.status is not result.outcome.status:
         sys.exit(1)
 

@@ -21,6 +21,7 @@ from benchfw.report.verdicts.phrases import (
     cells_with,
     choose_measure,
     comparative,
+    mean_of,
     missing_sentences,
     none_improves_text,
     observed_text,
@@ -200,7 +201,7 @@ def _preparation(comparison: Comparison, *cells: Cell) -> str:
     """
     parts = []
     for each in dict.fromkeys([*cells, *map(comparison.reference_for, cells)]):
-        cost, seconds = (_mean(comparison, each, name) for name in PREPARED)
+        cost, seconds = (mean_of(comparison, each, name) for name in PREPARED)
         size, unit = comparison.unit("prepare_seconds")
         amounts = [f"{figures(cost)} {comparison.cost_unit}"] if cost else []
         amounts += [f"{figures(seconds / size, 2)} {unit}"] if seconds else []
@@ -217,18 +218,13 @@ def _preparation(comparison: Comparison, *cells: Cell) -> str:
     return f", not counting preparation ({', '.join(parts)}{total})"
 
 
-def _mean(comparison: Comparison, cell: Cell, quantity: str) -> float:
-    row = comparison.row(cell, quantity)
-    return 0.0 if row is None else row.interval.estimate
-
-
 def _turned(comparison: Comparison, cell: Cell) -> Iterator[str]:
     """Yield how often more or less a method takes with preparation, where that is the opposite of without."""
     words = ((f"more {comparison.cost_unit}", f"fewer {comparison.cost_unit}"), ("more time", "less time"))
     both = zip(("cost_to_target", _time(comparison)), PREPARED, words, strict=True)
     for quantity, extra, (more, less) in both:
         mine, theirs = (
-            _mean(comparison, each, quantity) + _mean(comparison, each, extra)
+            mean_of(comparison, each, quantity) + mean_of(comparison, each, extra)
             for each in (cell, comparison.reference_for(cell))
         )
         verdict = comparison.verdict(cell, quantity)

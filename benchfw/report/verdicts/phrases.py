@@ -51,16 +51,19 @@ PREPARED = ("prepare_cost", "prepare_seconds")
 """What a method's `prepare` takes, which is part of neither cost nor time to the target."""
 
 
+def mean_of(comparison: Comparison, cell: Cell, quantity: str) -> float:
+    """Return the mean of a quantity, 0 where a method has none."""
+    row = comparison.row(cell, quantity)
+    return 0.0 if row is None else row.interval.estimate
+
+
 def preparation_sentences(*comparisons: Comparison) -> list[str]:
     """Return at most one sentence, on the methods that took something to prepare, which is not counted."""
     names = dict.fromkeys(
         comparison.name(cell)
         for comparison in comparisons
         for cell in comparison.measured
-        if any(
-            row is not None and row.interval.estimate > 0
-            for row in (comparison.row(cell, name) for name in PREPARED)
-        )
+        if any(mean_of(comparison, cell, name) > 0 for name in PREPARED)
     )
     return [f"What {join_names([*names])} took to prepare is not counted"] if names else []
 

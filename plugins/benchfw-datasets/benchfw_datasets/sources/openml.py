@@ -73,18 +73,15 @@ def read(name: str, files: Mapping[str, Path]) -> Arrays:
     about = json.loads(files[DESCRIPTION].read_text(encoding="utf-8"))["data_set_description"]
     with files[TABLE].open(encoding="utf-8", errors="replace") as file:
         table, kinds = arff.loadarff(file)
-    columns, missing = {}, set()
-    for key in kinds.names():
+    ignored = _list_names(about.get("ignore_attribute")) + _list_names(about.get("row_id_attribute"))
+    columns = {}
+    for key in (each for each in kinds.names() if each not in ignored):
         values, (_, words) = table[key], kinds[key]
         if values.dtype.kind != "f":
             values = np.char.decode(values.astype(bytes), "utf-8")
             if MISSING in values and MISSING not in (words or ()):
-                missing.add(key)
+                raise DataError(f"data set '{name}': column '{key}' has missing values; leave out such rows")
         columns[key] = values
-    for key in _list_names(about.get("ignore_attribute")) + _list_names(about.get("row_id_attribute")):
-        columns.pop(key, None)
-    for key in missing.intersection(columns):
-        raise DataError(f"data set '{name}': column '{key}' has missing values; leave out such rows")
     target = str(about.get("default_target_attribute", ""))
     if not target or "," in target:
         raise DataError(f"the description of data set '{name}' names no single column to predict")
