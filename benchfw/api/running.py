@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,8 +75,10 @@ def tuned_suite(planned: Planned, options: Options) -> TunedSuite | None:
 
 
 @contextlib.contextmanager
-def on_cluster(address: str | None, options: Options) -> Iterator[Options]:
-    """Yield the options with a Dask cluster connected, when there is an address."""
+def on_cluster(
+    address: str | None, options: Options, note: Callable[[str], None] = lambda _: None
+) -> Iterator[Options]:
+    """Yield the options with a Dask cluster connected, when there is an address; note what is waited for."""
     if address is None:
         yield options
         return
@@ -93,7 +95,7 @@ def on_cluster(address: str | None, options: Options) -> Iterator[Options]:
         raise BenchfwError("--jobs 0 runs trials in this process, --dask in others; leave one of them out")
     from benchfw.harness.dask.cluster import connected
 
-    with connected(address, options.jobs, options.threads) as cluster:
+    with connected(address, options.jobs, options.threads, note) as cluster:
         yield replace(options, cluster=cluster)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -11,7 +11,7 @@ import click
 from benchfw.api.planning import Planned
 from benchfw.errors import BenchfwError
 from benchfw.harness.options import Options
-from benchfw.report.text import plural, printable
+from benchfw.report.text import plural
 
 if TYPE_CHECKING:
     from benchfw.harness.dask.slurm import SlurmJobs
@@ -50,10 +50,12 @@ def print_script(jobs: SlurmJobs, planned: Sequence[Planned]) -> None:
 
 
 @contextlib.contextmanager
-def slurm_address(jobs: SlurmJobs | None, dask: str | None) -> Iterator[str | None]:
+def slurm_address(
+    jobs: SlurmJobs | None, dask: str | None, note: Callable[[str], None]
+) -> Iterator[str | None]:
     """Yield the address of a scheduler: of the jobs, which run by then, or the one that is named."""
     if jobs is None:
         yield dask
         return
-    with jobs.submit(lambda line: click.echo(f"benchfw: {printable(line)}", err=True)) as address:
+    with jobs.submit(note) as address:
         yield address

@@ -41,7 +41,7 @@ def folder(tmp_path, monkeypatch):
 
 def test_workers_that_are_started_by_hand_run_a_suite(folder):
     (script,) = re.findall(r"^```text\n(dask scheduler.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    words = ["sh", "-ec", f"{script}wait"]
+    words = ["sh", "-c", f"{script}wait"]
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert "2 trials (2 done)" in done.stdout, done.stderr
 

@@ -113,6 +113,28 @@ def test_an_address_that_is_none_is_told_in_one_line():
         pass
 
 
+def test_a_scheduler_file_that_is_not_written_yet_is_waited_for(monkeypatch, tmp_path):
+    file, notes = tmp_path / "scheduler.json", []
+    written = '{"address": "carrier-pigeon://roof"}'
+    monkeypatch.setattr("benchfw.harness.dask.cluster.sleep", lambda _: file.write_text(written))
+    with (
+        pytest.raises(BenchfwError, match="unknown address scheme 'carrier-pigeon'"),  # it was read
+        connected(str(file), 1, 1, notes.append),
+    ):
+        pass
+    assert notes == [f"waiting for the scheduler file '{file}', at most 60 s"]
+
+
+def test_a_scheduler_file_that_never_comes_is_told_with_the_command_that_writes_it(monkeypatch, tmp_path):
+    monkeypatch.setattr("benchfw.harness.dask.cluster.SCHEDULER_FILE_SECONDS", 0.1)
+    file = tmp_path / "scheduler.json"
+    with (
+        pytest.raises(BenchfwError, match=f"start one with dask scheduler --scheduler-file {file}"),
+        connected(str(file), 1, 1),
+    ):
+        pass
+
+
 def test_an_encrypted_address_without_certificates_says_where_they_belong():
     with (
         pytest.raises(BenchfwError, match=r"set distributed\.comm\.tls\.client\.cert and \.key"),

@@ -267,7 +267,10 @@ def command(
     if slurm_jobs and dry_run:
         print_script(slurm_jobs, planned)
         return
-    with slurm_address(slurm_jobs, dask) as address, on_cluster(address, options) as where:
+    with (
+        slurm_address(slurm_jobs, dask, _print_note) as address,
+        on_cluster(address, options, _print_note) as where,
+    ):
         if packed:
             from benchfw.cli.preview import print_differences
 
@@ -295,6 +298,12 @@ def command(
             claims_required=require_claims,
         )
     sys.exit(code)
+
+
+def _print_note(line: str) -> None:
+    from benchfw.report.text import printable
+
+    click.echo(f"benchfw: {printable(line)}", err=True)
 
 
 def _warn_of_limits(options: Options, dask: str | None) -> None:

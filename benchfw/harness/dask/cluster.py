@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import logging
 import pkgutil
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 import benchfw
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 FIRST_WORKER_SECONDS = 60  # that the first worker of a cluster may take to come
+SCHEDULER_FILE_SECONDS = 60  # that a scheduler which was just started may take to write its file
 POLL_SECONDS = 1.0  # between looks at which workers there are
 IGNORE_INTERRUPT = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 """Ctrl-C reaches every process of a terminal: it is the client that ends the workers of a local cluster."""
@@ -173,8 +175,13 @@ def _words(description: Mapping[str, str]) -> str:
 
 
 @contextlib.contextmanager
-def connected(address: str, jobs: int, threads: int) -> Iterator[Cluster]:
-    """Yield a cluster: that of a scheduler's address or file, or 'local', made here with a worker a job."""
+def connected(
+    address: str, jobs: int, threads: int, note: Callable[[str], None] = lambda _: None
+) -> Iterator[Cluster]:
+    """Yield a cluster: that of a scheduler's address or file, or 'local', made here with a worker a job.
+
+    `note` gets a line when a file is waited for.
+    """
     try:
         import dask
         from distributed import Client, LocalCluster, Security
@@ -200,7 +207,8 @@ def connected(address: str, jobs: int, threads: int) -> Iterator[Cluster]:
                 preload=[IGNORE_INTERRUPT],
             )
             given: dict[str, Any] = {"address": stack.enter_context(made)}
-        elif Path(address).is_file():
+        elif address.endswith(".json") or Path(address).is_file():
+            _await_file(Path(address), note)
             given = {"scheduler_file": address}
         else:
             given = {"address": address}
@@ -212,3 +220,17 @@ def connected(address: str, jobs: int, threads: int) -> Iterator[Cluster]:
                 "or 'local'"
             ) from None
         yield Cluster(stack.enter_context(client), address)
+
+
+def _await_file(file: Path, note: Callable[[str], None]) -> None:
+    """Wait for the file of a scheduler that was started just before this command."""
+    if not file.exists():
+        note(f"waiting for the scheduler file '{file}', at most {SCHEDULER_FILE_SECONDS} s")
+    ends = monotonic() + SCHEDULER_FILE_SECONDS
+    while not file.exists():
+        if monotonic() > ends:
+            raise BenchfwError(
+                f"no scheduler file '{file}' after {SCHEDULER_FILE_SECONDS} s; start one with "
+                f"dask scheduler --scheduler-file {file}"
+            )
+        sleep(0.05)
