@@ -169,7 +169,7 @@ def test_trials_that_write_to_standard_error_come_one_by_one(run_many):
 
 
 def test_a_bad_line_ends_a_worker_but_not_the_trials_before_it(run_many):
-    write = "[os.write(each, b'[7]\\n') for each in range(3, 30) if is_file(each)]"
+    write = "[os.write(each, b'[7]\\n') for each in range(3, 1024) if is_file(each)]"
     finished, _, _ = run_many(write, isolation="worker")
     bad = [each for each in finished.values() if each.status is not Status.DONE]
     assert [each.status for each in bad] == [Status.CRASHED]
