@@ -14,6 +14,7 @@ from _draws import (
     Trials,
     increments,
     judge_blocks,
+    record,
     record_squares,
     sample,
     share_of,
@@ -22,7 +23,9 @@ from _draws import (
 from _tables import Line, Table, Task
 
 from benchfw.analysis.bias import (
+    batch_scatter,
     bias_ends,
+    dependence_probability,
     length_ends,
     length_probability,
     single_probability,
@@ -32,12 +35,14 @@ from benchfw.analysis.draws import pool_draws, spread_ends
 from benchfw.analysis.significance import BUDGET
 from benchfw.analysis.variance import FEWEST_DRAWS
 from benchfw.measure.meter import next_look
+from benchfw.summary.draws import DEPENDENT
 
 SEED = 24
 LENGTHS = (20, 100, 500)
 STOPPED_RUNS = (5, 10, 40, 100)
 COORDINATES = (2, 10, 1000)
 MOST_DRAWS = 1000
+DEPENDENT_DRAWS = (50, 300)
 
 Judge = Callable[..., Array]
 
@@ -95,6 +100,39 @@ def gradient_bias(rng: Rng, reports: int, runs: int, size: int, length: float) -
     return np.stack([(low <= length) & (length <= high), off])
 
 
+def called_dependent(rng: Rng, reports: int, runs: int, name: str, offset: float, draws: int) -> Array:
+    """Judge whether the draws of a run are said to depend on each other; an offset is drawn once a run."""
+    drawn = LAWS[name].draw(rng, (reports, runs, draws)) + offset * rng.standard_normal((reports, runs, 1))
+    return _called_dependent(drawn)
+
+
+def chain_called_dependent(rng: Rng, reports: int, runs: int, correlation: float, draws: int) -> Array:
+    """Judge the same of normal draws each of which has this correlation with the one before."""
+    drawn = rng.standard_normal((reports, runs, draws))
+    for each in range(1, draws):
+        drawn[..., each] *= math.sqrt(1 - correlation**2)
+        drawn[..., each] += correlation * drawn[..., each - 1]
+    return _called_dependent(drawn)
+
+
+def _called_dependent(drawn: Array) -> Array:
+    looks = np.array([*_looks_before(drawn.shape[-1]), drawn.shape[-1]])
+    means = np.cumsum(drawn, axis=-1)[..., looks - 1] / looks
+    found = [
+        dependence_probability([batch_scatter(looks, each) for each in report], record(draws, 0.0).pool)
+        for report, draws in zip(means, drawn, strict=True)
+    ]
+    return np.array([found]) <= DEPENDENT
+
+
+def _looks_before(draws: int) -> list[int]:
+    """Return after how many draws a run that makes so many records what it has found, but for the last."""
+    looks = [2]
+    while next_look(looks[-1]) < draws:
+        looks.append(next_look(looks[-1]))
+    return looks
+
+
 def stopped_off(rng: Rng, reports: int, runs: int, name: str, limit: float) -> Array:
     """Judge runs that stop by what they drew: mean off, single runs off, interval of variance misses."""
     law = LAWS["exponential" if name == "cost" else name]
@@ -116,10 +154,7 @@ def _stops(draws: Array, name: str, limit: float) -> tuple[Array, tuple[Array, A
     if name == "cost":
         spent = np.cumsum(draws, axis=-1) >= limit
         return np.maximum(np.argmax(spent, axis=-1) + 1, 2), sums
-    looks = [2]
-    while next_look(looks[-1]) < MOST_DRAWS:
-        looks.append(next_look(looks[-1]))
-    at = np.array([each for each in looks if each >= FEWEST_DRAWS])
+    at = np.array([each for each in _looks_before(MOST_DRAWS) if each >= FEWEST_DRAWS])
     variance, error, _ = _moments(*(each[..., at - 2] for each in sums), at)
     known = 1.959963984540054 * error <= limit * variance
     return np.where(np.any(known, axis=-1), at[np.argmax(known, axis=-1)], MOST_DRAWS), sums
@@ -148,10 +183,10 @@ def _moments(first: Array, second: Array, third: Array, count: Array) -> tuple[A
 
 
 def tasks(
-    judge: Judge, reports: int, *sets: tuple[Hashable, ...], runs: tuple[int, ...] = RUNS
+    judge: Judge, reports: int, *sets: tuple[Hashable, ...], runs: tuple[int, ...] = RUNS, draws: int = 0
 ) -> tuple[tuple[Task, ...], ...]:
-    """Return the tasks of a line: in each column one for each set of arguments."""
-    draws = MOST_DRAWS if judge is stopped_off else max(LENGTHS)
+    """Return the tasks of a line: in each column one for each set of arguments; `draws` are a run's most."""
+    draws = draws or (MOST_DRAWS if judge is stopped_off else max(LENGTHS))
     return tuple(
         tuple(Task(judge_blocks, (judge, reports, each, draws, SEED, *one)) for one in sets) for each in runs
     )
@@ -195,8 +230,38 @@ def bias_tables(reports: int) -> Iterator[Table]:
         "Single runs of an unbiased estimator are called off; the largest share with 20, 100 and 500 draws",
         reports,
     )
+    yield dependence_table(reports)
     yield from stopping_tables(max(reports // 4, 1))
     yield from gradient_tables(reports)
+
+
+def dependence_table(reports: int) -> Table:
+    """Return the table on draws that are said to depend on each other, where single runs seem off."""
+    columns = [(draws, runs) for draws in DEPENDENT_DRAWS for runs in (5, 20)]
+
+    def line(name: str, judge: Judge, arguments: tuple[Hashable, ...], least: float, most: float) -> Line:
+        found = [
+            tasks(judge, reports, (*arguments, draws), runs=(runs,), draws=draws) for draws, runs in columns
+        ]
+        return Line(name, tuple(column for each in found for column in each), share_of(0), least, most)
+
+    return Table(
+        ("draws", *(f"{runs} runs of {draws}" for draws, runs in columns)),
+        (
+            *(
+                line(f"independent, {name}", called_dependent, (name, 0.0), 0.0, 0.02)
+                for name in ("normal", "exponential", "log-normal")
+            ),
+            line("independent, normal, an offset for each run", called_dependent, ("normal", 1.0), 0.0, 0.02),
+            *(
+                line(f"correlation {each:g}", chain_called_dependent, (each,), 0.9, 1.0)
+                for each in (0.5, 0.8, 0.95, 0.99)
+            ),
+        ),
+        "The draws of a run are said to depend on each other",
+        reports,
+        whole=True,
+    )
 
 
 def stopping_tables(reports: int) -> Iterator[Table]:
