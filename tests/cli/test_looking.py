@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+from benchfw.backends import get_backend
 from benchfw.measure.trial import run_trial
 from benchfw.records import Ending, change
 
@@ -100,6 +101,21 @@ def test_show_of_a_data_set_gives_its_title_and_where_more_stands(cli):
     assert "`benchfw data show movielens-1m` has its arrays" in shown.stdout
     (facts,) = json.loads(cli("show", "movielens-1m", "--json").stdout)
     assert (facts["kind"], facts["parameters"]) == ("dataset", [])
+
+
+def test_show_of_a_backend_tells_what_it_is_on_this_machine(cli):
+    facts = get_backend("numpy").describe()
+    (shown,) = json.loads(cli("show", "numpy", "--json").stdout)
+    assert shown == {"kind": "backend", "name": "numpy", "here": facts}
+    assert f"  numpy: {facts['numpy']}\n" in cli("show", "numpy").stdout
+    assert "did you mean 'numpy'?" in cli("show", "nump").stderr
+
+
+def test_every_name_that_list_gives_can_be_shown(cli):
+    listed = json.loads(cli("list", "--json").stdout)
+    for kind in ("backends", "tuners", "distributions"):
+        for name in listed[kind]:
+            assert cli("show", name).returncode == 0, name
 
 
 def test_show_of_a_protocol_lists_what_a_method_may_call(cli):

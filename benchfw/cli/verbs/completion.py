@@ -56,8 +56,15 @@ def complete_names(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
 
 def complete_shown(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Return what can be shown: names and suites."""
-    return [*complete_names(ctx, param, incomplete), *complete_suites(ctx, param, incomplete)]
+    """Return what can be shown: names, suites and backends."""
+    from benchfw.registry import Registry
+
+    backends = _starting(incomplete, Registry().backends.names)
+    return [
+        *complete_names(ctx, param, incomplete),
+        *complete_suites(ctx, param, incomplete),
+        *backends,
+    ]
 
 
 def complete_targets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:

@@ -6,7 +6,7 @@ import importlib
 import inspect
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,7 @@ def command(name: str, plugins: tuple[str, ...], as_json: bool) -> None:
     A name of several kinds, such as saga, is shown as each of them. What a method needs of a problem, such as
     Smooth, is a name too: it is shown with all that the method may call. So are the classes that a plugin
     is written against, such as Optimizer, Estimator, Backend and Rng. A suite, by name or file, is shown with
-    its problems, its methods and its claims.
+    its problems, its methods and its claims, a backend as it is on this machine.
 
     \b
     Examples:
@@ -50,32 +50,55 @@ def command(name: str, plugins: tuple[str, ...], as_json: bool) -> None:
       benchfw show my-method --plugin my_method.py
       benchfw show my.toml
     """
-    from benchfw.errors import BenchfwError, nearest
-    from benchfw.registry import KINDS, Registry
+    from benchfw.registry import Registry
 
-    registry = Registry(plugins)
-    kinds = (*KINDS, "kernel")
-    found = [registry.entries(kind)[name] for kind in kinds if name in registry.entries(kind)]
-    facts = [facts_of(each) for each in found]
-    if not found:
-        from benchfw.cli.suites import describe_suite, is_suite, suite_facts
-
-        protocols = _protocols(registry)
-        wanted = protocols.get(name) or _find_public_class(name)
-        if wanted is None and is_suite(name, registry):
-            shown = suite_facts(name, plugins)
-            click.echo(describe_suite(shown)) if not as_json else echo_json([shown])
-            return
-        if wanted is None:
-            names = {each for kind in kinds for each in registry.entries(kind)}
-            broken = f" (not loaded: {'; '.join(registry.broken)})" if registry.broken else ""
-            hint = nearest(name, {*names, *protocols, *_public_names(), *registry.suites})
-            raise BenchfwError(f"unknown name '{name}'{hint}{broken}")
-        facts = [protocol_facts(wanted, role=_ORACLE if name in protocols else "")]
+    facts, describe = _find(name, Registry(plugins), plugins)
     if as_json:
         echo_json(facts)
-        return
-    click.echo("\n\n".join(describe_facts(each) if found else protocol_description(each) for each in facts))
+    else:
+        click.echo("\n\n".join(map(describe, facts)))
+
+
+def _find(
+    name: str, registry: Registry, plugins: tuple[str, ...]
+) -> tuple[list[dict[str, Any]], Callable[[dict[str, Any]], str]]:
+    """Return what a name stands for as plain data, once for each kind, and what makes text of it."""
+    from benchfw.cli.suites import describe_suite, is_suite, suite_facts
+    from benchfw.errors import BenchfwError, nearest
+    from benchfw.registry import KINDS
+
+    kinds = (*KINDS, "kernel")
+    found = [registry.entries(kind)[name] for kind in kinds if name in registry.entries(kind)]
+    if found:
+        return [facts_of(each) for each in found], describe_facts
+    protocols = _protocols(registry)
+    wanted = protocols.get(name) or _find_public_class(name)
+    if wanted is not None:
+        return [protocol_facts(wanted, role=_ORACLE if name in protocols else "")], protocol_description
+    if is_suite(name, registry):
+        return [suite_facts(name, plugins)], describe_suite
+    if name in registry.backends.names:
+        return [_backend_facts(name, registry)], _describe_backend
+    names = {each for kind in kinds for each in registry.entries(kind)} | {*registry.backends.names}
+    broken = f" (not loaded: {'; '.join(registry.broken)})" if registry.broken else ""
+    hint = nearest(name, {*names, *protocols, *_public_names(), *registry.suites})
+    raise BenchfwError(f"unknown name '{name}'{hint}{broken}")
+
+
+def _backend_facts(name: str, registry: Registry) -> dict[str, Any]:
+    """Return a backend as it is on this machine."""
+    from benchfw.harness.environment import describe
+
+    with registry.activate():
+        return {"kind": "backend", "name": name, "here": dict(describe(name))}
+
+
+def _describe_backend(facts: dict[str, Any]) -> str:
+    here = facts["here"]
+    known = [here["unavailable"]] if "unavailable" in here else [f"{key}: {here[key]}" for key in here]
+    lines = [f"backend {facts['name']}", "", *(f"  {each}" for each in known), ""]
+    lines.append(f"  a suite runs on it with `benchfw run SUITE --backend {facts['name']}`")
+    return "\n".join(map(printable, lines))
 
 
 def facts_of(entry: Entry) -> dict[str, Any]:
