@@ -37,7 +37,7 @@ TOP_KEYS = QUICK_KEYS | {
 }
 BUDGET_KEYS = frozenset({"seconds", "iterations", "cost"})
 ALLOWANCES = ("trials", "cost", "seconds")
-QUICK_TUNING = Tuning(trials=4, repetitions=2)  # without a [quick] table, at most
+QUICK_TUNING = Tuning(trials=4, repetitions=2)  # where [quick] has no tune, at most
 DEFAULT_BUDGET = Budget(seconds=10.0, iterations=10_000)
 QUICK_SHARE = 10  # without a [quick] table, --quick spends a tenth of the budget
 
@@ -135,8 +135,8 @@ def parse_suite(text: str, where: str, *, quick: bool = False) -> Suite:
     if "iterations" in tenth:
         tenth["iterations"] = max(1, int(tenth["iterations"]))
     fallback = {"repetitions": min(2, suite.repetitions), "budget": tenth}
-    if "tune" in table:
-        fallback["tune"] = {**table["tune"], **_fewer(suite.tune or Tuning())}
+    if suite.tune is not None:
+        fallback["tune"] = {**table["tune"], **_fewer(suite.tune)}
     return _suite_of({**table, **fallback, **shortened}, text, where, quick=True)
 
 

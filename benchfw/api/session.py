@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, overload
@@ -83,7 +84,7 @@ def run_with_progress(
     begun: list[int] = []
     try:
         with (
-            on_cluster(dask, options) as where,
+            on_cluster(dask, options, _print_note) as where,
             watch_run(planned.suite.title, progress, live=options.jobs > 0) as show,
         ):
 
@@ -97,6 +98,10 @@ def run_with_progress(
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_describe_interruption(store, begun)) from None
     return RunResult(done, planned.registry)
+
+
+def _print_note(line: str) -> None:
+    print(f"benchfw: {line}", file=sys.stderr)
 
 
 def _describe_interruption(store: Path, begun: Sequence[int]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -77,11 +77,15 @@ def _read_file(
             raise DataError(f"data set '{name}' in {path} is damaged ({fault}); replace the file") from None
 
 
-def _count_rows(name: str, lengths: Sequence[int]) -> int:
-    """Return the number of rows that all arrays have."""
-    if len(set(lengths)) != 1:
+def _count_rows(name: str, lengths: Collection[int | None]) -> int:
+    """Return the number of rows that all arrays have; a single number has none."""
+    found = set(lengths)
+    if len(found) > 1:
         raise DataError(f"the arrays of '{name}' have different numbers of rows; name those to read together")
-    return lengths[0]
+    count = found.pop() if found else None
+    if count is None:
+        raise DataError(f"no array of rows of '{name}' is asked for; name one at least")
+    return count
 
 
 def _open_readers(
@@ -181,7 +185,7 @@ def _cut_pieces(
             _check_names(name, arrays, piece)
             piece = {key: piece[key] for key in arrays}
         check_finite(name, piece, first_row=row)
-        count = _count_rows(name, [len(rows) if rows.ndim else -1 for rows in piece.values()])
+        count = _count_rows(name, [len(rows) if np.ndim(rows) else None for rows in piece.values()])
         low, high = max(start - row, 0), count if stop is None else max(min(stop - row, count), 0)
         row += count
         if low < high:

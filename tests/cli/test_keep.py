@@ -97,14 +97,16 @@ def test_nothing_is_left_of_a_trial_that_is_stopped(writer, scratch):
 
 
 @pytest.mark.workers
-def test_nothing_is_left_though_somebody_interrupts_the_end_of_a_worker(writer, scratch, monkeypatch):
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_nothing_is_left_though_somebody_interrupts_the_end_of_a_worker(writer, scratch, monkeypatch, jobs):
     def stop_and_interrupt(started):
         stop_worker(started)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(links, "stop_worker", stop_and_interrupt)
     writer.write("writer.toml", SUITE.replace('use = "writer"', 'use = "writer"\nhang = true'))
-    done = writer("run", "writer.toml", "--no-report", "--no-replay", "--timeout", "0.5")
+    how = ("--no-report", "--no-replay", "--timeout", "0.5", "--jobs", jobs, "--repetitions", jobs)
+    done = writer("run", "writer.toml", *how)
     assert done.returncode == 130
     assert not scratch()
 

@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 
 from benchfw.backends import get_backend
+from benchfw.cli.suites import is_suite
+from benchfw.cli.verbs.show import find
 from benchfw.measure.trial import run_trial
 from benchfw.records import Ending, change
+from benchfw.registry import Registry
 
 RAISING = """
 plugins = ["bowls.py"]
@@ -111,11 +114,17 @@ def test_show_of_a_backend_tells_what_it_is_on_this_machine(cli):
     assert "did you mean 'numpy'?" in cli("show", "nump").stderr
 
 
-def test_every_name_that_list_gives_can_be_shown(cli):
-    listed = json.loads(cli("list", "--json").stdout)
-    for kind in ("backends", "tuners", "distributions"):
-        for name in listed[kind]:
-            assert cli("show", name).returncode == 0, name
+def test_every_name_that_list_gives_can_be_shown(cli, tmp_path, monkeypatch):
+    np.savez(tmp_path / "mine.npz", X=np.ones((3, 2)), y=np.ones(3))
+    monkeypatch.setenv("BENCHFW_DATA", str(tmp_path))
+    here = {"BENCHFW_DATA": str(tmp_path)}
+    listed = json.loads(cli("list", "--json", **here).stdout)
+    assert "mine" in listed["datasets"]
+    registry = Registry()
+    shown = {name: find(name, registry, ()) for kind in listed if kind != "suites" for name in listed[kind]}
+    assert all(facts[0]["name"] == name and describe(facts[0]) for name, (facts, describe) in shown.items())
+    assert is_suite(listed["suites"][0], registry)
+    assert f"  {tmp_path / 'mine.npz'}\n" in cli("show", "mine", **here).stdout
 
 
 def test_show_of_a_protocol_lists_what_a_method_may_call(cli):

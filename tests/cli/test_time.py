@@ -178,6 +178,13 @@ def test_steps_of_a_method_are_shown_and_nothing_is_stored(cli):
     assert found["seconds"] > 0
 
 
+@pytest.mark.parametrize("option", [("--size", "1e4"), ("--isolation", "worker")])
+def test_steps_refuse_what_is_for_kernels(cli, option):
+    done = cli("time", "--steps", "slide (step=0.5)", "bowls.toml", *option)
+    assert done.returncode == 2
+    assert f"{option[0]} is for kernels, and --steps is for a method" in done.stderr
+
+
 def test_steps_need_a_suite_and_a_method_of_it(cli):
     missing = cli("time", "--steps", "slide")
     assert missing.returncode == 2

@@ -65,6 +65,13 @@ def test_so_must_those_of_a_synthetic_set(register):
     assert len(list(data.batches("odd-like", 10, ["x"]))) == 4
 
 
+@pytest.mark.parametrize(("arrays", "asked"), [({"z": np.ones(())}, None), ({"x": X}, [])])
+def test_a_request_for_no_array_of_rows_is_refused(register, arrays, asked):
+    register(data.Dataset("odd-like", "synthetic: odd", make=lambda: arrays))
+    with pytest.raises(DataError, match="no array of rows of 'odd-like' is asked for"):
+        next(data.batches("odd-like", 4, asked))
+
+
 def test_pieces_that_do_not_fit_together_are_refused(tmp_path):
     with pytest.raises(DataError, match="pieces of one array differ"):
         write_pieces(tmp_path / "rows", [{"x": X}, {"x": X.astype(np.float32)}])

@@ -125,12 +125,25 @@ def test_a_scheduler_file_that_is_not_written_yet_is_waited_for(monkeypatch, tmp
     assert notes == [f"waiting for the scheduler file '{file}', at most 60 s"]
 
 
-def test_a_scheduler_file_that_never_comes_is_told_with_the_command_that_writes_it(monkeypatch, tmp_path):
+@pytest.mark.parametrize("content", [None, "", "{", "{}", "[]"])
+def test_a_scheduler_file_that_stays_without_address_is_told_with_the_command_that_writes_it(
+    monkeypatch, tmp_path, content
+):
     monkeypatch.setattr("benchfw.harness.dask.cluster.SCHEDULER_FILE_SECONDS", 0.1)
     file = tmp_path / "scheduler.json"
+    if content is not None:
+        file.write_text(content)
     with (
         pytest.raises(BenchfwError, match=f"start one with dask scheduler --scheduler-file {file}"),
         connected(str(file), 1, 1),
+    ):
+        pass
+
+
+def test_a_scheduler_file_in_a_folder_that_is_not_there_is_not_waited_for(tmp_path):
+    with (
+        pytest.raises(BenchfwError, match=f"no folder '{tmp_path / 'nowhere'}'"),
+        connected(str(tmp_path / "nowhere" / "scheduler.json"), 1, 1),
     ):
         pass
 

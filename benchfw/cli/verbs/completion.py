@@ -59,11 +59,10 @@ def complete_shown(ctx: click.Context, param: click.Parameter, incomplete: str) 
     """Return what can be shown: names, suites and backends."""
     from benchfw.registry import Registry
 
-    backends = _starting(incomplete, Registry().backends.names)
     return [
         *complete_names(ctx, param, incomplete),
         *complete_suites(ctx, param, incomplete),
-        *backends,
+        *_starting(incomplete, Registry().backends.names),
     ]
 
 

@@ -52,18 +52,19 @@ def command(name: str, plugins: tuple[str, ...], as_json: bool) -> None:
     """
     from benchfw.registry import Registry
 
-    facts, describe = _find(name, Registry(plugins), plugins)
+    facts, describe = find(name, Registry(plugins), plugins)
     if as_json:
         echo_json(facts)
     else:
         click.echo("\n\n".join(map(describe, facts)))
 
 
-def _find(
+def find(
     name: str, registry: Registry, plugins: tuple[str, ...]
 ) -> tuple[list[dict[str, Any]], Callable[[dict[str, Any]], str]]:
     """Return what a name stands for as plain data, once for each kind, and what makes text of it."""
     from benchfw.cli.suites import describe_suite, is_suite, suite_facts
+    from benchfw.data import local_datasets
     from benchfw.errors import BenchfwError, nearest
     from benchfw.registry import KINDS
 
@@ -79,6 +80,8 @@ def _find(
         return [suite_facts(name, plugins)], describe_suite
     if name in registry.backends.names:
         return [_backend_facts(name, registry)], _describe_backend
+    if (place := local_datasets().get(name)) is not None:
+        return [{"kind": "dataset", "name": name, "path": str(place)}], _describe_file
     names = {each for kind in kinds for each in registry.entries(kind)} | {*registry.backends.names}
     broken = f" (not loaded: {'; '.join(registry.broken)})" if registry.broken else ""
     hint = nearest(name, {*names, *protocols, *_public_names(), *registry.suites})
@@ -95,10 +98,18 @@ def _backend_facts(name: str, registry: Registry) -> dict[str, Any]:
 
 def _describe_backend(facts: dict[str, Any]) -> str:
     here = facts["here"]
-    known = [here["unavailable"]] if "unavailable" in here else [f"{key}: {here[key]}" for key in here]
-    lines = [f"backend {facts['name']}", "", *(f"  {each}" for each in known), ""]
-    lines.append(f"  a suite runs on it with `benchfw run SUITE --backend {facts['name']}`")
+    lines = [f"backend {facts['name']}", ""]
+    if "unavailable" in here:
+        lines.append(f"  {here['unavailable']}")
+    else:
+        lines += [f"  {key}: {value}" for key, value in here.items()]
+        lines += ["", f"  a suite runs on it with `benchfw run SUITE --backend {facts['name']}`"]
     return "\n".join(map(printable, lines))
+
+
+def _describe_file(facts: dict[str, Any]) -> str:
+    more = f"  a file of yours; `benchfw data show {facts['name']}` has its arrays"
+    return "\n".join(map(printable, [f"dataset {facts['name']}", "", f"  {facts['path']}", more]))
 
 
 def facts_of(entry: Entry) -> dict[str, Any]:

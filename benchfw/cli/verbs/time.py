@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from benchfw.cli.options import echo_json, json_option, plugin_option, store_option
 from benchfw.cli.verbs.completion import complete_kernels
@@ -128,6 +129,7 @@ def command(
       benchfw time --steps dsg kernelmachines/figure2 --backend cupy --after 300
     """
     if label is not None:
+        _refuse_options_of_kernels()
         _show_steps(kernels, label, backends, after, plugins, as_json=as_json)
         return
     from benchfw.backends.threads import default_threads
@@ -159,6 +161,14 @@ def command(
     else:
         print_run(run, summary, as_json=False)
     sys.exit(exit_code(run))
+
+
+def _refuse_options_of_kernels() -> None:
+    context = click.get_current_context()
+    for name in ("sizes", "dtype", "threads", "limit", "isolation"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = "size" if name == "sizes" else name
+            raise click.UsageError(f"--{option} is for kernels, and --steps is for a method; leave one out")
 
 
 def _show_steps(

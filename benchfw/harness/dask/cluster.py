@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 import pkgutil
+import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -208,8 +210,7 @@ def connected(
             )
             given: dict[str, Any] = {"address": stack.enter_context(made)}
         elif address.endswith(".json") or Path(address).is_file():
-            _await_file(Path(address), note)
-            given = {"scheduler_file": address}
+            given = {"address": _await_address(Path(address), note)}
         else:
             given = {"address": address}
         try:
@@ -222,15 +223,27 @@ def connected(
         yield Cluster(stack.enter_context(client), address)
 
 
-def _await_file(file: Path, note: Callable[[str], None]) -> None:
-    """Wait for the file of a scheduler that was started just before this command."""
-    if not file.exists():
-        note(f"waiting for the scheduler file '{file}', at most {SCHEDULER_FILE_SECONDS} s")
-    ends = monotonic() + SCHEDULER_FILE_SECONDS
-    while not file.exists():
+def _await_address(file: Path, note: Callable[[str], None]) -> str:
+    """Return the address in a scheduler's file; one that was just started may not have written it yet."""
+    if not file.parent.is_dir():
+        raise BenchfwError(f"no folder '{file.parent}' with a scheduler file in it")
+    ends, noted = monotonic() + SCHEDULER_FILE_SECONDS, False
+    while (address := _read_address(file)) is None:
+        if not noted:
+            note(f"waiting for the scheduler file '{file}', at most {SCHEDULER_FILE_SECONDS} s")
+            noted = True
         if monotonic() > ends:
             raise BenchfwError(
-                f"no scheduler file '{file}' after {SCHEDULER_FILE_SECONDS} s; start one with "
-                f"dask scheduler --scheduler-file {file}"
+                f"no scheduler has written '{file}' within {SCHEDULER_FILE_SECONDS} s; start one with "
+                f"dask scheduler --scheduler-file {shlex.quote(str(file))}"
             )
         sleep(0.05)
+    return address
+
+
+def _read_address(file: Path) -> str | None:
+    """Return the address in a scheduler's file, or None while there is none."""
+    try:
+        return str(json.loads(file.read_bytes())["address"])
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None

@@ -6,6 +6,7 @@ trial keeps the records that it had sent.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import sys
 from collections import Counter
@@ -108,9 +109,10 @@ class LocalExecutor:
         self._interrupted = True
 
     def close(self) -> None:
-        """Stop all workers."""
-        while self._workers:
-            self._workers.pop().stop()
+        """Stop all workers, also if somebody interrupts the end of one."""
+        with contextlib.ExitStack() as stack:
+            while self._workers:
+                stack.callback(self._workers.pop().stop)
 
     def _hand_out(self, waiting: TrialQueue) -> Iterator[Started]:
         idle = [worker for worker in self._workers if worker.trial is None]

@@ -100,6 +100,14 @@ def test_missing_values_are_refused_in_numbers_words_and_labels(host, row):
         data.load("openml:7")
 
 
+def test_missing_dates_are_refused(host):
+    play_openml(host)
+    header = "@RELATION days\n@ATTRIBUTE day DATE yyyy-MM-dd\n@ATTRIBUTE class {a, b}\n@DATA\n"
+    host.pages["/data/flowers.arff"] = f"{header}?,a\n2020-01-02,b\n".encode()
+    with pytest.raises(DataError, match="column 'day' has missing values"):
+        data.load("openml:7")
+
+
 def test_a_question_mark_that_a_column_declares_is_a_word(host):
     play_openml(host)
     table = ARFF.replace("{red, green, blue}", "{red, green, blue, ?}")

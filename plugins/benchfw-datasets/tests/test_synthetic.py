@@ -7,6 +7,7 @@ from benchfw import data
 from benchfw.data import check_arrays, content_hash, parse_dataset_name, registered_datasets, resolve_function
 from benchfw.errors import DataError
 from benchfw.parameters import parameters_of
+from benchfw_datasets.synthetic.ratings import _sort_with_places
 
 REAL = [entry for entry in registered_datasets().values() if entry.make is None]
 LARGE = {"movielens-10m", "mnist", "mnist-8m", "cifar10", "epsilon", "year-msd"}
@@ -25,6 +26,14 @@ MADE = sorted(name for name, entry in registered_datasets().items() if entry.mak
 @pytest.fixture(autouse=True)
 def _alone(cache):
     pass
+
+
+@pytest.mark.parametrize("largest", [50, 2**62], ids=["which share 63 bits", "which do not"])
+def test_numbers_are_sorted_with_their_places(largest):
+    values = np.random.default_rng(3).integers(largest, size=100)
+    found, places = _sort_with_places(values)
+    np.testing.assert_array_equal(places, np.argsort(values, kind="stable"))
+    np.testing.assert_array_equal(found, values[places])
 
 
 @pytest.mark.parametrize("entry", REAL, ids=lambda entry: entry.name)

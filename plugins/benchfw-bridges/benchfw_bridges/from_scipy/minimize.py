@@ -84,7 +84,19 @@ class ScipyMinimize:
         hear = _Hearing(lambda point: callback(oracles.answer(point)), self.method in START_FIRST)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of rounding, near the end of a run without tolerance
-            minimize(x0=oracles.start, method=self.method, callback=hear, **given)
+            start = _inside(oracles.start, oracles.box) if self.method == "trust-constr" else oracles.start
+            minimize(x0=start, method=self.method, callback=hear, **given)
+
+
+def _inside(point: Any, box: tuple[Any, Any] | None) -> Any:
+    """Return a point near by that is not on the edge of the box, where a barrier is infinite."""
+    import numpy as np
+
+    if box is None:
+        return point
+    low, high = box
+    margin = 1e-8 * np.minimum(np.subtract(high, low), 1.0)
+    return np.clip(point, low + margin, high - margin)
 
 
 def arguments_for(method: str, oracles: VectorOracles) -> dict[str, Any]:

@@ -107,12 +107,14 @@ def test_a_box_becomes_bounds(backend, method):
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("lower", [-0.1, 0.0], ids=["a start inside", "a start on the edge"])
 @pytest.mark.parametrize("method", sorted(BOUNDED))
-def test_a_method_with_bounds_never_leaves_the_box(backend, method):
-    problem = BoxLeastSquares(backend, backend.rng(1))
+def test_a_method_with_bounds_improves_and_never_leaves_the_box(backend, method, lower):
+    problem = BoxLeastSquares(backend, backend.rng(1), lower=lower)
     low, high = problem.box
-    for answer in islice(ScipyMinimize(method).run(problem, backend.rng(2)), ITERATIONS):
-        assert np.all((low <= answer) & (answer <= high))
+    answers = list(islice(ScipyMinimize(method).run(problem, backend.rng(2)), 5 * ITERATIONS))
+    assert all(np.all((low <= answer) & (answer <= high)) for answer in answers)
+    assert problem.value(answers[-1]) < problem.value(answers[0])
 
 
 def test_a_method_without_bounds_refuses_a_box(backend):

@@ -77,10 +77,12 @@ def read(name: str, files: Mapping[str, Path]) -> Arrays:
     columns = {}
     for key in (each for each in kinds.names() if each not in ignored):
         values, (_, words) = table[key], kinds[key]
+        missing = values.dtype.kind == "M" and bool(np.isnat(values).any())
         if values.dtype.kind != "f":
             values = np.char.decode(values.astype(bytes), "utf-8")
-            if MISSING in values and MISSING not in (words or ()):
-                raise DataError(f"data set '{name}': column '{key}' has missing values; leave out such rows")
+            missing = missing or (MISSING in values and MISSING not in (words or ()))
+        if missing:
+            raise DataError(f"data set '{name}': column '{key}' has missing values; leave out such rows")
         columns[key] = values
     target = str(about.get("default_target_attribute", ""))
     if not target or "," in target:

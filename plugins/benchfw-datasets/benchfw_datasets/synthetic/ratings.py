@@ -106,8 +106,14 @@ def _first_of_each(cells: Array, items: int, wanted: Array) -> Array:
 
 
 def _sort_with_places(values: Array) -> tuple[Array, Array]:
-    """Return whole numbers from 0 in order, and where each was; many times faster than a stable argsort."""
-    count = len(values)  # a number and a place fit in 63 bits, for up to 10^9 of each
+    """Return whole numbers from 0 in order, and where each was; many times faster than a stable argsort.
+
+    A number and its place share 63 bits; where they do not fit, it is that argsort.
+    """
+    count = len(values)
+    if (int(values.max(initial=0)) + 1) * count >= 2**63:
+        places = np.argsort(values, kind="stable")
+        return values[places], places
     return np.divmod(np.sort(values * count + np.arange(count)), count)
 
 
