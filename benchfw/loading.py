@@ -236,7 +236,8 @@ def _check_helpers(path: Path) -> None:
             own, loaded = path.parent / f"{name}.py", _file_of(sys.modules.get(name))
             if own.is_file() and loaded is not None and loaded.is_file() and loaded.resolve() != own:
                 raise PluginError(
-                    f"'{path}' imports {own.name} beside it, but {loaded} came first; rename one of them"
+                    f"'{path}' imports {own.name} beside it, but {loaded} was imported first; "
+                    "rename one of them"
                 )
 
 

@@ -82,7 +82,9 @@ def plan(suite: Suite, registry: Registry, where: str = "") -> Trials:
     total = len(pairs) * len(suite.backends) * suite.repetitions
     total += count_tuning_trials(suite, [method.spec for _, method in pairs])
     if total > MOST_TRIALS:
-        raise SuiteError(f"{where}: asks for {total:,} trials; a run takes at most {MOST_TRIALS:,}")
+        raise SuiteError(
+            f"{where}: asks for {total:,} trials, and a run takes at most {MOST_TRIALS:,}; ask for fewer"
+        )
     firsts = (_first(suite, *pair, backend, best) for pair in pairs for backend in suite.backends)
     return Trials(firsts, suite.repetitions)
 
@@ -102,7 +104,9 @@ def _check_places(problems: list[Spec], methods: list[Method], where: str) -> No
     for method in methods:
         for name in method.on:
             if name not in labels:
-                raise SuiteError(f"{where}: '{method.spec.label}' is on '{name}'{nearest(name, labels)}")
+                raise SuiteError(
+                    f"{where}: '{method.spec.label}' is on an unknown problem '{name}'{nearest(name, labels)}"
+                )
 
 
 def _check_reference(suite: Suite, methods: list[Method], where: str) -> None:

@@ -220,7 +220,7 @@ def _tuning_of(table: Any, where: str) -> Tuning:
     _check_keys(table, [each.name for each in fields(Tuning)], f"{where}, tune")
     given = [key for key in ALLOWANCES if key in table]
     if len(given) > 1:
-        raise SuiteError(f"{where}: tune has {' and '.join(given)}; the allowance is one of them")
+        raise SuiteError(f"{where}: tune has {' and '.join(given)}; give one of them")
     for key, kind in {"metric": str, "tuner": str}.items():
         if key in table:
             check_type(table[key], kind, f"tune.{key}", where)

@@ -26,7 +26,7 @@ def expand(table: Mapping[str, Any], place: str) -> list[dict[str, Any]]:
     total = math.prod(map(len, choices))
     if total > MOST_SETTINGS:
         raise SuiteError(
-            f"{place}: its lists make {total:,} settings; a table makes at most {MOST_SETTINGS:,}"
+            f"{place}: its lists make {total:,} settings, and {MOST_SETTINGS:,} are the most; shorten them"
         )
     return [dict(combination) for combination in itertools.product(*choices)]
 
@@ -66,7 +66,7 @@ def label_specs(specs: Sequence[Spec], kind: str, where: str) -> list[Spec]:
         table = json.dumps(spec.table, sort_keys=True, default=str)
         if table in tables:
             raise SuiteError(
-                f"{where}: [[{kind}]] '{spec.label}' is '{tables[table]}' again; remove one of the two"
+                f"{where}: [[{kind}]] '{spec.label}' repeats '{tables[table]}'; remove one of the two"
             )
         if spec.label in labels:
             raise SuiteError(f"{where}: two [[{kind}]] are called '{spec.label}'; give each its own label")

@@ -77,7 +77,11 @@ def test_the_type_of_a_kernels_arguments_is_swept_and_leaves_its_data_alone(regi
 
 
 MISTAKES = {
-    "unknown place": (SLIDE + 'on = "bowll"\n', "'slide' is on 'bowll'", "did you mean 'bowl'?"),
+    "unknown place": (
+        SLIDE + 'on = "bowll"\n',
+        "'slide' is on an unknown problem 'bowll'",
+        "did you mean 'bowl'?",
+    ),
     "place that is not a label": (SLIDE + "on = 3\n", "[[optimizer]] 1", "'on' must be the label", "3"),
     "unknown reference": (
         'reference = "slid"\n' + SLIDE,
@@ -155,9 +159,9 @@ MISTAKES = {
     "the same place twice": (
         '[[estimator]]\nuse = "noisy"\n[[estimator]]\nuse = "noisy"\nat = "start"\n',
         "noisy",
-        "again",
+        "repeats",
     ),
-    "the same value twice": (SLIDE + "step = [0.1, 0.1]\n", "slide", "again"),
+    "the same value twice": (SLIDE + "step = [0.1, 0.1]\n", "slide", "repeats"),
 }
 
 

@@ -125,18 +125,18 @@ def test_different_settings_never_share_a_label(tables):
         found = labels(specs(*({"use": "sgd", **each} for each in tables)))
     except SuiteError as fault:
         message = str(fault)
-        assert any(word in message for word in ("again", "label"))  # {} and {"a": {}} say the same
+        assert any(word in message for word in ("repeats", "label"))  # {} and {"a": {}} say the same
     else:
         assert len(set(found)) == len(tables)
 
 
 def test_the_same_setting_in_two_tables_is_an_error_that_names_both():
     given = [*specs({"use": "sgd", "step": 1}), *specs({"use": "sgd", "step": 1}, label="again")]
-    with pytest.raises(SuiteError, match=r"my\.toml.*'again' is 'sgd' again; remove one"):
+    with pytest.raises(SuiteError, match=r"my\.toml.*'again' repeats 'sgd'; remove one"):
         labels(given)
 
 
 def test_the_same_value_twice_in_one_sweep_is_an_error():
     table = {"use": "sgd", "step": [0.1, 0.1]}
-    with pytest.raises(SuiteError, match="again"):
+    with pytest.raises(SuiteError, match="repeats"):
         labels(specs(*expand(table, "")))

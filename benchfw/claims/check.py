@@ -51,7 +51,7 @@ def _check_method(claim: Claim, label: str, cells: Sequence[Cell], place: str) -
     if claim.test != "untestable" and kinds[label] != claim.kind:
         what = f"'{claim.quantity}'" if claim.quantity else f"'{claim.test}'"
         raise SuiteError(
-            f"{place}: {what} is of {claim.kind}s, and '{label}' is of another kind: {kinds[label]}"
+            f"{place}: {what} is for {claim.kind}s, and '{label}' is of another kind: {kinds[label]}"
         )
 
 

@@ -25,7 +25,7 @@ VERBS = {
     "report": "Print the summary of a run and write its page again.",
     "compare": "Compare two runs: what got better, what got worse, what is noise.",
     "export": "Write a run as a table, for another tool, or packed for another machine.",
-    "import": "Take in results that another program measured, as a run.",
+    "import": "Import results that another program measured, as a run.",
     "publish": "Make a static site of runs, with pictures, a search and bundles.",
     "findings": "Write a page about all claims of suites, from bundles.",
     "replay": "Run one stored trial again, here, and compare its records.",

@@ -23,7 +23,9 @@ def refuse_without_claims(claims: Sequence[Claim], where: str, *, quick: bool) -
         )
     if all(each.is_excused(quick=quick) for each in claims):
         size = "a quick run" if quick else "a run"
-        raise BenchfwError(f"--require-claims: {size} of {printable(where)} decides none of its claims")
+        raise BenchfwError(
+            f"--require-claims: {size} of {printable(where)} decides none of its claims; leave out the option"
+        )
 
 
 def require_claims(run: Run, results: Sequence[ClaimResult]) -> int:

@@ -224,7 +224,7 @@ def _write(file: IO[str], line: str) -> None:
         file.flush()
     except OSError as fault:
         raise StoreError(
-            f"--events {file.name} cannot be written ({fault}); the run can be taken up again"
+            f"--events {file.name} cannot be written ({fault}); the same command continues the run"
         ) from None
 
 

@@ -28,10 +28,13 @@ _OPTIONS = (
         "--width",
         type=click.FloatRange(1, 20),
         metavar="INCHES",
-        help="The width of figures.  [default: 5.5; a column of two is 3.25]",
+        help="The width of figures.  [default: 5.5; for one of two columns, 3.25]",
     ),
     click.option(
-        "--font-size", type=click.FloatRange(4, 30), metavar="POINTS", help="Of figures.  [default: 9]"
+        "--font-size",
+        type=click.FloatRange(4, 30),
+        metavar="POINTS",
+        help="The size of letters in figures.  [default: 9]",
     ),
     click.option("--methods", metavar="A,B", help="Only these methods, in figures and LaTeX tables."),
     click.option(
@@ -43,7 +46,8 @@ _OPTIONS = (
     click.option(
         "--legend",
         type=click.Choice(["inside", "file", "none"]),
-        help="Inside the figures or as a file of its own.  [default: inside, if it has at most 8 names]",
+        help="Where the legend goes: inside the figures, into a file of its own, or nowhere.  "
+        "[default: inside, if it has at most 8 names]",
     ),
 )
 

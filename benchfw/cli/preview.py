@@ -77,8 +77,8 @@ def describe_reach(agenda: Agenda, store: Path) -> Iterator[str]:
     fewest = min(each.pairs for each in reaches)
     if fewest < CHECKED_PAIRS:
         yield (
-            f"{name}: run {run} has {plural(fewest, 'paired run')}, in which data of two kinds need not "
-            f"show: a pilot of {CHECKED_PAIRS} is safer"
+            f"{name}: run {run} has {plural(fewest, 'paired run')}, too few to show whether data are of "
+            f"two kinds: a pilot of {CHECKED_PAIRS} is safer"
         )
 
 

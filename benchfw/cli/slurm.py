@@ -23,7 +23,7 @@ def read_jobs(
     """Return the jobs that are asked for, if any are."""
     if count is None:
         if settings:
-            raise BenchfwError("--slurm-set is for --slurm, which says how many jobs to submit")
+            raise BenchfwError("--slurm-set needs --slurm; add --slurm JOBS, the number of jobs to submit")
         return None
     if dask is not None:
         raise BenchfwError("--slurm starts a Dask cluster, --dask names one; leave one of them out")
@@ -44,7 +44,7 @@ def print_script(jobs: SlurmJobs, planned: Sequence[Planned]) -> None:
     trials = sum(len(each.trials) for each in planned)
     click.echo(
         f"benchfw: would submit {plural(jobs.count, 'such job')} for {plural(trials, 'trial')}; which of "
-        "these the store has is known when a job runs, since its processor counts",
+        "these the store already has depends on the processor, and is known only when a job runs",
         err=True,
     )
 

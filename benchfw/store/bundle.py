@@ -138,7 +138,7 @@ def _reading(path: Path, folder: Path) -> Iterator[tuple[Store, Run]]:
         ) from None
     except _DAMAGES as fault:
         raise StoreError(
-            f"{path} is not, or no longer, what `benchfw export --bundle` writes "
+            f"{path} is not a bundle that `benchfw export --bundle` wrote, or it is damaged "
             f"({str(fault).replace(str(inside), STORE)}); export it again"
         ) from None
 

@@ -89,7 +89,7 @@ def check_records(rows: Sequence[tuple[Any, ...]]) -> None:
         for each in set(map(type, column)) - legal:
             raise ValueError(f"a record has {each.__name__} where it should have a number or a text")
     if columns and not ROLES.issuperset(columns[ROLE]):
-        raise ValueError("a record has a role that there is not")
+        raise ValueError("a record has an unknown role")
 
 
 def check_noun(found: Any) -> Any:

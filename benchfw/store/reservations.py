@@ -139,7 +139,7 @@ def _open(file: Path, flags: int) -> int:
         raise StoreError(
             f"{file}, the lock of a run, cannot be opened ({fault.strerror}); remove it if no run is going on"
         ) from None
-    raise StoreError(f"{file} is not a file where the lock of a run should be; remove it")
+    raise StoreError(f"{file} should be the lock of a run, and is not a file; remove it")
 
 
 def _remove_and_close(file: Path, handle: int) -> None:

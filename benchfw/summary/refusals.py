@@ -67,7 +67,7 @@ def refuse_ends(quantity: str, samples: Sequence[Sample], *, never: bool, has_ra
     old, new = (each.is_gain(quantity) for each in samples)
     if old != new:
         higher, lower = "AB" if old else "BA"
-        return f"{quantity}, of which higher is better in {higher} and lower in {lower}"
+        return f"{quantity}, for which higher is better in {higher} and lower in {lower}"
     return f"{quantity}, since it has no ratio and some run has no end" if never and not has_ratio else ""
 
 

@@ -147,7 +147,7 @@ def takes_nothing():
         ("bowl", "slide", {"progress": []}, "progress must be True, False or None, got []"),
         ("bowl", "slide", {"dask": 3}, "dask must be 'local', a scheduler's address"),
         ("bowl", {"a": {"use": "slide", "label": "b"}}, {}, "methods['a'] has the label 'b' too; give one"),
-        ("bowl", ["slide", "slide"], {}, "methods: 'slide' is 'slide' again; remove one of the two"),
+        ("bowl", ["slide", "slide"], {}, "methods: 'slide' repeats 'slide'; remove one of the two"),
         ("bowl", "zzz", {}, "install it, or give plugins=[FILE]"),
     ],
 )  # fmt: skip

@@ -69,19 +69,19 @@ def test_a_claim_may_name_a_backend_and_every_problem(registry):
         ),
         (
             'method = "slow"\nquantity = "variance"\nvalue = { below = 1 }',
-            "'variance' is of estimators, and 'slow' is of another kind: optimizer",
+            "'variance' is for estimators, and 'slow' is of another kind: optimizer",
         ),
         (
             'method = "guess"\nquantity = "cost to target"\nvalue = { below = 1 }',
-            "'cost to target' is of optimizers, and 'guess' is of another kind: estimator",
+            "'cost to target' is for optimizers, and 'guess' is of another kind: estimator",
         ),
         (
             'method = "guess"\nreaches = true',
-            "'reaches' is of optimizers, and 'guess' is of another kind: estimator",
+            "'reaches' is for optimizers, and 'guess' is of another kind: estimator",
         ),
         (
             'method = "slow"\nunbiased = true',
-            "'unbiased' is of estimators, and 'slow' is of another kind: optimizer",
+            "'unbiased' is for estimators, and 'slow' is of another kind: optimizer",
         ),
         (
             'order = ["slow", "fast"]\nquantity = "cost to target"',

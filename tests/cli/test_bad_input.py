@@ -46,7 +46,7 @@ MISTAKES = {
     ),
     "the same method twice": (
         BASE + '[[optimizer]]\nuse = "slide"\nlabel = "again"\n',
-        ["'again' is 'slide' again"],
+        ["'again' repeats 'slide'"],
     ),
     "a plugin file that is not there": (BASE.replace("bowls.py", "balls.py"), ["no plugin file 'balls.py'"]),
 }

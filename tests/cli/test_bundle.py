@@ -107,10 +107,10 @@ def test_what_the_store_has_already_is_told_when_a_bundle_is_compared(cli, elsew
     ("words", "said"),
     [
         (("run",), "name a SUITE"),
-        (("run", "bowls.toml", "--from-bundle", "no.zip"), "no.zip says itself what to run"),
-        (("run", "--from-bundle", "no.zip", "--quick"), "no.zip says itself what to run"),
+        (("run", "bowls.toml", "--from-bundle", "no.zip"), "no.zip decides what to run"),
+        (("run", "--from-bundle", "no.zip", "--quick"), "no.zip decides what to run"),
         (("run", "--from-bundle", "no.zip"), "the bundle no.zip cannot be read"),
-        (("run", "--from-bundle", "bowls.py"), "bowls.py is not, or no longer, what `benchfw export"),
+        (("run", "--from-bundle", "bowls.py"), "bowls.py is not a bundle that `benchfw export"),
         (("compare", "no.zip", "last"), "the bundle no.zip cannot be read"),
         (("report", "no.zip"), "the bundle no.zip cannot be read"),
         (("report", "no.zip", "--against", "1"), "`benchfw compare no.zip 1` compares a bundle"),

@@ -114,7 +114,7 @@ def test_a_slow_down_is_a_regression_and_exit_code_1(cli, write):
 
 
 def test_what_few_runs_show_is_said_to_take_them_as_normal(cli, write):
-    assumed = "what fewer than 6 runs show assumes that runs vary like normal noise"
+    assumed = "verdicts from fewer than 6 runs assume that runs vary like normal noise"
     write(repetitions=5)
     write(repetitions=5, pace=2)
     done = cli("compare", 1, 2)

@@ -209,12 +209,14 @@ def test_of_two_suites_of_one_name_the_bundle_is_that_of_the_one_it_has_more_in_
 def test_bundles_that_no_suite_wants_and_bad_input_are_one_sentence(line):
     line.write("else.toml", SUITE)
     done = line("findings", "runs", "--suites", "else.toml")
-    assert done.stderr == ("benchfw: runs/cpu/bowls.zip is of suite 'bowls', which makes no claims here\n")
+    assert done.stderr == (
+        "benchfw: runs/cpu/bowls.zip is not used: its suite 'bowls' makes no claims here\n"
+    )
     line.write("bad.toml", '[[document]]\nnane = "x"\n')
     line.write("odd.toml", '[[document]]\nname = "x"\ntitel = "x"\n')
     for words, said in {
         ("nowhere",): "no bundle at nowhere",
-        ("bowls.py",): "bowls.py is not, or no longer, what `benchfw export",
+        ("bowls.py",): "bowls.py is not a bundle that `benchfw export",
         ("--documents", "bad.toml"): "each with a name",
         ("--documents", "odd.toml"): "unknown key 'titel'; did you mean 'title'?",
         ("--suites", "bowlz"): "no suite 'bowlz'",
@@ -228,7 +230,7 @@ def test_runs_of_another_commit_are_counted(line):
     words = ("findings", "runs", "--suites", "bowls.toml", "-o", "page.md")
     assert line(*words, BENCHFW_COMMIT="abcdef0123456789").stdout.count("\n") == 1
     other = line(*words, BENCHFW_COMMIT="fedcba9876543210").stdout
-    assert other.endswith("\n1 of 1 run of another commit than fedcba9876\n")
+    assert other.endswith("\n1 of 1 run made at another commit than fedcba9876\n")
 
 
 def test_a_bundle_with_a_suite_that_cannot_be_read_any_more_is_stale(line):

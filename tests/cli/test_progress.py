@@ -255,7 +255,7 @@ def test_waiting_for_a_quiet_machine_is_shown_and_the_run_follows(cli, monkeypat
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--wait-quiet", "bowls.toml"), "name the SUITE first"),
+        (("--wait-quiet", "bowls.toml"), "put --wait-quiet after SUITE"),
         (("bowls.toml", "--wait-quiet", "inf"), "from 0"),
     ],
 )

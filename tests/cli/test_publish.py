@@ -127,7 +127,7 @@ def test_a_page_for_a_manual_has_a_picture_and_a_command_for_each_suite(site, cl
         (["empty", "--to", "site"], "no bundle in empty; `benchfw export --bundle` makes one"),
         (
             ["last", "--to", "mine"],
-            "mine/index.html is not of benchfw and would be replaced; use another --to",
+            "mine/index.html was not written by benchfw and would be replaced; use another --to",
         ),
         (["99", "--to", "site"], "no run '99' in reports/benchfw.sqlite"),
     ],

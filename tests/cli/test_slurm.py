@@ -72,7 +72,7 @@ def test_a_dry_run_prints_the_script_of_a_job_and_submits_none(cli):
     ("words", "sentence"),
     [
         (JOB, "--slurm needs sbatch, which this machine does not have"),
-        (("--slurm", 2), "--slurm must know what a job asks for: --slurm-set cores=32"),
+        (("--slurm", 2), "--slurm must know what a job asks for; give --slurm-set cores=32"),
         ((*JOB, "--slurm-set", "corse=2"), "--slurm-set knows no 'corse'; did you mean 'cores'?"),
         ((*JOB, "--slurm-set", "cores"), "--slurm-set takes KEY=VALUE, as in cores=32, got 'cores'"),
         ((*JOB, "--slurm-set", "cores=few"), "cores of a SLURM job must be a whole number from 1, got 'few'"),
@@ -80,7 +80,7 @@ def test_a_dry_run_prints_the_script_of_a_job_and_submits_none(cli):
         ((*JOB, "--threads", 4), "a SLURM job has 2 cores and a trial asks for 4 threads"),
         ((*JOB, "--dask", "local"), "--slurm starts a Dask cluster, --dask names one"),
         ((*JOB, "--jobs", 2), "--jobs is for this machine"),
-        (("--slurm-set", "cores=2"), "--slurm-set is for --slurm"),
+        (("--slurm-set", "cores=2"), "--slurm-set needs --slurm; add --slurm JOBS"),
     ],
 )
 def test_what_cannot_be_submitted_is_refused_in_one_sentence(cli, words, sentence):

@@ -76,7 +76,8 @@ def test_a_going_run_is_shown_as_far_as_it_is_and_watched_until_it_ends(cli, beg
     assert "1 done, still going" in cli("runs").stdout
 
     patient, impatient = begin("report", "--watch"), begin("report", "1", "--watch")
-    assert impatient.stdout.readline().startswith(f"{sentence}; its page, new every 5 s: reports/run-1/index")
+    first = impatient.stdout.readline()
+    assert first.startswith(f"{sentence}; its page, rewritten every 5 s: reports/run-1/index")
     wait_for(lambda: 'http-equiv="refresh"' in page.read_text(encoding="utf-8"))
     impatient.send_signal(signal.SIGINT)
     assert impatient.communicate(timeout=60)[0].endswith(f"{sentence}\nreport: reports/run-1/index.html\n")

@@ -150,7 +150,7 @@ def test_a_long_trial_among_short_ones_may_have_begun_before_the_parent_looked(r
 def test_a_trial_that_leaves_something_behind_is_the_last_of_its_worker(run_many):
     finished, _, (note,) = run_many("os.chdir('/')", isolation="worker")
     assert {each.status for each in finished.values()} == {Status.DONE}
-    assert "left behind: working directory; the next has a new process" in note
+    assert "left behind: working directory; the next trial has a new process" in note
 
 
 def test_trials_one_of_which_replaces_a_function_run_again_one_by_one(run_many, tmp_path):

@@ -13,7 +13,7 @@ from benchfw.report.text import printable
 
 @click.command(name="check")
 @click.argument("target", shell_complete=complete_targets)
-@click.option("--only", metavar="CHECK", help="Run the checks of this name alone.")
+@click.option("--only", metavar="CHECK", help="Run only the checks with this name.")
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),
@@ -28,10 +28,10 @@ from benchfw.report.text import printable
     default=60.0,
     metavar="SECONDS",
     show_default=True,
-    help="Stop a check that takes longer than this on one problem, as failed.",
+    help="Stop a check that takes longer than this on one problem, and count it as failed.",
 )
 @click.option(
-    "--verbose", "-v", is_flag=True, help="Also print what does not apply, with the reason, and warnings."
+    "--verbose", "-v", is_flag=True, help="Also print warnings, and checks that do not apply, with reasons."
 )
 @plugin_option
 @json_option
@@ -50,9 +50,9 @@ def command(
 
     TARGET is a file, a folder with a pyproject.toml, a module, an installed plugin, or the name
     of a problem, a method, a distribution or a kernel that `benchfw list` shows. The first line names what
-    was found, then every check is a line. They run in another process: a plugin that kills it has failed
-    that check, and the next one has a new process. Exits with 1 when one fails, with 2 when there is nothing
-    to check.
+    was found, then each check has a line. Checks run in a separate process: if a plugin kills it, that check
+    has failed, and the next one gets a new process. Exits with 1 when a check fails, and with 2 when there is
+    nothing to check.
 
     \b
     Examples:
@@ -68,7 +68,7 @@ def command(
     with CheckProcess(target, plugins, Effort(seconds=seconds, timeout=timeout)) as process:
         names = {each.name for subject in process.subjects for each in checks_for(subject.kind)}
         if only is not None and only not in names:
-            raise BenchfwError(f"no check '{only}' is for '{target}'{nearest(only, names)}")
+            raise BenchfwError(f"no check '{only}' applies to '{target}'{nearest(only, names)}")
         if not as_json:
             found = ", ".join(map(str, process.subjects))
             click.echo(printable(f"found {len(process.subjects)}: {found}"))

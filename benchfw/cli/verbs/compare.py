@@ -41,17 +41,17 @@ def command(before: str, after: str, floor: float, store: Path, as_json: bool) -
     a bundle.
 
     \b
-    regressed, improved   by more than the floor, and not by chance: all rows together at 5 %
-                          (Benjamini & Hochberg)
-    no change             equal within the floor, by the rule of a report: 29 runs or more
-    identical             every run has the same value in A and in B, bit by bit
+    regressed, improved   by more than the floor, and not by chance: at a false discovery rate of 5 %
+                          over all rows (Benjamini & Hochberg)
+    no change             equal within the floor, by the rule that reports use: 29 runs or more
+    identical             every run has the same value in A and in B, bit for bit
     within noise          none of these; more repetitions may decide
 
-    Runs that fail or do not reach the target count against a side: a change in their share is a row too.
-    Cost and seconds to the target include what `prepare` takes. Metrics that can be negative have B - A.
-    Times are compared beside CPU seconds where both runs have these, and only if processor, cores, memory,
-    governor, threads and device are alike. A line says what is not compared, and why. Exit code 1 if
-    something regressed.
+    Runs that fail or do not reach the target count against their side: a change in their share is a row too.
+    Cost and seconds to the target include what `prepare` takes. For metrics that can be negative, B - A is
+    shown instead of B/A. Times are compared along with CPU seconds where both runs have these, and only if
+    processor, cores, memory, governor, threads and device are alike. A line says what is not compared, and
+    why. Exit code 1 if something regressed.
 
     \b
     Examples:
@@ -141,7 +141,7 @@ def print_comparison(found: RunComparison, floor: float, words: Sequence[str] = 
     decided = [row for row in found.rows if row.change.word in ("regressed", "improved")]
     if any(row.change.ratio.count < CHECKED_PAIRS for row in decided):
         click.echo(
-            f"what fewer than {CHECKED_PAIRS} runs show assumes that runs vary like normal noise: "
+            f"verdicts from fewer than {CHECKED_PAIRS} runs assume that runs vary like normal noise: "
             f"--repetitions {CHECKED_PAIRS} or more is safer"
         )
     if found.in_both:

@@ -99,7 +99,7 @@ def fetch(names: tuple[str, ...], again: bool, plugins: tuple[str, ...]) -> None
 @plugin_option
 @json_option
 def verify(names: tuple[str, ...], plugins: tuple[str, ...], as_json: bool) -> None:
-    """Check the shapes, types and content of NAMEs, or of all that is here; exit 1 if one is not right.
+    """Check the shapes, types and content of NAMEs, or of all data sets here; exit code 1 if one is wrong.
 
     \b
     Examples:
@@ -186,7 +186,7 @@ def show(name: str, plugins: tuple[str, ...], as_json: bool) -> None:
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE…")
 @plugin_option
 def import_(name: str, files: tuple[Path, ...], plugins: tuple[str, ...]) -> None:
-    """Put FILEs that you downloaded yourself into the cache as NAME, verified: NAME.npz, or its raw files.
+    """Verify FILEs that you downloaded (NAME.npz, or its raw files) and put them into the cache as NAME.
 
     \b
     Examples:

@@ -79,7 +79,7 @@ def command(
     \b
     The other forms:
       bmf               the estimates in the Bencher Metric Format, for `bencher run --adapter json`
-      github-benchmark  those of which lower is better, for github-action-benchmark's customSmallerIsBetter
+      github-benchmark  those where lower is better, for github-action-benchmark's customSmallerIsBetter
       coco              the curves of optimizers, a folder each, for cocopp and IOHanalyzer
       comment           what was found, in Markdown that fits one screen of a pull request
 

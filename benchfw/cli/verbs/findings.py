@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     "-o",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE.md",
-    help="Write the page to this file, and its figures to a folder beside it; else to standard output.",
+    help="Write the page to this file, and its figures to a folder beside it.  [default: standard output]",
 )
 @plugin_option
 def command(
@@ -49,8 +49,8 @@ def command(
     """Write a page about all claims of suites, from BUNDLEs: files, or folders with files in them.
 
     Each claim has its verdict, what was found, the command that runs it again, machine, date and commit. A
-    claim without a bundle is missing; one that was edited since its run, or whose suite was, is stale: an old
-    verdict is never shown. Nothing is run, and nothing is fetched.
+    claim without a bundle is missing; one that was edited after its run, or whose suite was, is stale, and
+    its old verdict is not shown. Nothing is run, and nothing is fetched.
 
     \b
     Examples:
@@ -67,7 +67,7 @@ def command(
     findings, unused = find_findings(claiming, read_bundles(bundles))
     for each in unused:
         click.echo(
-            printable(f"benchfw: {each.path} is of suite '{each.run.suite}', which makes no claims here"),
+            printable(f"benchfw: {each.path} is not used: its suite '{each.run.suite}' makes no claims here"),
             err=True,
         )
     pages = build_page(findings, about, PurePath(output.stem if output else "findings"))
@@ -103,7 +103,7 @@ def _say_commits(runs: Sequence[Run]) -> None:
     others = [each for each in commits.values() if here is not None and each and each.commit != here.commit]
     if here is not None and others:
         click.echo(
-            f"{len(others)} of {plural(len(commits), 'run')} of another commit than {here.commit[:10]}"
+            f"{len(others)} of {plural(len(commits), 'run')} made at another commit than {here.commit[:10]}"
         )
 
 

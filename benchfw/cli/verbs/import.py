@@ -16,11 +16,11 @@ from benchfw.report.text import plural, printable
 
 @click.command(name="import")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--from", "program", metavar="NAME", help="What wrote the file. [default: the only one known]")
+@click.option("--from", "program", metavar="NAME", help="The program that wrote FILE, if several are known.")
 @plugin_option
 @store_option
 def command(file: Path, program: str | None, plugins: tuple[str, ...], store: Path) -> None:
-    """Take the results in FILE, which another program measured, into the store as a run.
+    """Import the results in FILE, which another program measured, into the store as a run.
 
     Reports show its tables and curves and say that it was not measured here. They call no method better than
     another: the seeds of its runs and the noise of the machine are not known. For the same reason it cannot
@@ -41,7 +41,7 @@ def command(file: Path, program: str | None, plugins: tuple[str, ...], store: Pa
     known = Registry(plugins).entries("importer")
     if not known:
         command = install_command("benchfw-bridges[benchopt]")
-        raise BenchfwError(f"no plugin here imports results; {command}")
+        raise BenchfwError(f"no installed plugin can import results; {command}")
     if program is None and len(known) > 1:
         raise BenchfwError(f"say what wrote {file}: --from {' or --from '.join(known)}")
     name = program or next(iter(known))

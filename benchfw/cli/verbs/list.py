@@ -52,7 +52,7 @@ def command(kind: str | None, plugins: tuple[str, ...], as_json: bool) -> None:
     from benchfw.registry import Registry
 
     if kind is not None and kind not in KINDS and f"{kind}s" not in KINDS:
-        raise BenchfwError(f"unknown name '{kind}'{nearest(kind, KINDS)}")
+        raise BenchfwError(f"unknown kind '{kind}'{nearest(kind, KINDS)}")
     registry = Registry(plugins)
     click.get_current_context().with_resource(registry.activate())
     if kind is None:

@@ -30,7 +30,7 @@ TEMPLATES = Path(__file__).parents[2] / "templates"
     "--from-benchopt",
     "benchmark",
     type=click.Path(path_type=Path),
-    help="With suite: write one of all solvers of a benchopt benchmark, a cloned folder.",
+    help="With suite: write one with all solvers of this benchopt benchmark, a cloned folder.",
 )
 def command(kind: str, name: str, into: Path, benchmark: Path | None) -> None:
     """Write a plugin to start from: a file that runs at once, or a whole package.
@@ -49,7 +49,9 @@ def command(kind: str, name: str, into: Path, benchmark: Path | None) -> None:
     check_spelling(name)
     if benchmark is not None:
         if kind != "suite":
-            raise BenchfwError(f"--from-benchopt is for a suite, not for a new {kind}")
+            raise BenchfwError(
+                f"--from-benchopt is for a suite, not for a new {kind}; use `benchfw new suite NAME`"
+            )
         files = {Path(f"{name}.toml"): _suite_of_benchmark("benchopt", benchmark, into)}
     else:
         files = _suite(name) if kind == "suite" else render(kind, name)
@@ -170,7 +172,9 @@ def _write(files: Mapping[Path, str]) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
     except OSError as fault:
-        raise BenchfwError(f"{fault.filename} cannot be written: {fault.strerror}") from None
+        raise BenchfwError(
+            f"{fault.filename} cannot be written ({fault.strerror}); use another --into"
+        ) from None
 
 
 def _hints(kind: str, name: str, into: Path) -> list[str]:
@@ -188,7 +192,7 @@ def _hints(kind: str, name: str, into: Path) -> list[str]:
     package = into / "__init__.py"
     if package.is_file():  # what a package registers is what its own hooks do
         hook, file = f"register_{kind}s", f"{_module(name)}.py"
-        return [f"next: let {hook} in {package} call that of {file}, then benchfw check {into}"]
+        return [f"next: call {hook} of {file} from {hook} in {package}, then benchfw check {into}"]
     file = quote(str(into / f"{_module(name)}.py"))
     command = {
         "dataset": f"benchfw data show {name} --plugin {file}",

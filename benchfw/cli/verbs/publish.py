@@ -28,7 +28,7 @@ OURS = " · benchfw</title>"
     "folder",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="The folder of the site; it is made.  [required, unless --markdown is given]",
+    help="The folder of the site, created if needed.  [required, unless --markdown is given]",
 )
 @click.option("--title", default="Gallery", show_default=True, help="The heading of the index.")
 @click.option(
@@ -48,7 +48,7 @@ def command(
     plugins: tuple[str, ...],
     store: Path,
 ) -> None:
-    """Make a static site of runs: an index with pictures and a search, a page a suite and a problem.
+    """Make a static site of runs: an index with pictures and a search, and pages for suites and problems.
 
     A RUN is an id from `benchfw runs`, or last; PATH:RUN, a run of another store; FILE.zip, a bundle; or a
     folder, for all bundles in it. Each run has its whole report and its bundle in the site. The pages open
@@ -102,7 +102,7 @@ def _check_folder(folder: Path) -> None:
     """Raise BenchfwError where a site would replace a page that is not one of ours."""
     index = folder / "index.html"
     if index.is_file() and OURS not in index.read_text(encoding="utf-8", errors="replace"):
-        raise BenchfwError(f"{index} is not of benchfw and would be replaced; use another --to")
+        raise BenchfwError(f"{index} was not written by benchfw and would be replaced; use another --to")
 
 
 def _read_runs(names: Sequence[str], store: Path) -> Iterator[tuple[Run, Summary]]:

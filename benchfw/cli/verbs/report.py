@@ -44,13 +44,13 @@ IDLE_SHARE = 20  # a page takes at most a 20th of a core: what is watched is bei
     "--output",
     "-o",
     type=click.Path(path_type=Path),
-    help="Output: the file of --format md or latex (else standard output) or --single-file, the folder of "
-    "figures.",
+    help="The file to write with --single-file, or with --format md or latex (instead of standard output); "
+    "with the other formats, the folder for the figures.",
 )
 @click.option(
     "--watch",
     is_flag=True,
-    help="While the run is going, write the page every few seconds; it loads itself again. Ctrl-C ends it.",
+    help="Write the page every few seconds until the run ends; it reloads itself. Ctrl-C stops watching.",
 )
 @click.option(
     "--require-claims",
@@ -62,7 +62,7 @@ IDLE_SHARE = 20  # a page takes at most a 20th of a core: what is watched is bei
     "--against",
     metavar="RUN",
     shell_complete=complete_runs,
-    help="Another run of the store, whose lines and dots the figures of the page lie over.",
+    help="Another run in the store, which the figures of the page show behind this one.",
 )
 @plugin_option
 @store_option
@@ -83,7 +83,7 @@ def command(
     """Print the summary of RUN and write its page.
 
     RUN is an id from `benchfw runs`, or last; or FILE.zip, a bundle, whose page goes to the folder
-    bundle-FILE beside the store. A run that is still going is shown as far as it is. Figures come from
+    bundle-FILE beside the store. A run that is still going is shown as far as it has got. Figures come from
     installed plugins and from those given by --plugin; nothing that a store or a bundle names is imported.
 
     \b
@@ -141,7 +141,7 @@ def _check_options(
         raise BenchfwError("--watch is for the page; leave out --single-file and --format")
     if form == "html" and output is not None and not single_file:
         raise BenchfwError(
-            "the page has its place beside the store; --output needs --single-file or --format"
+            "the page is always written beside the store; --output needs --single-file or --format"
         )
     if as_json and (single_file or watch or form != "html"):
         raise BenchfwError("--json prints no report; leave out --single-file, --watch and --format")
@@ -253,7 +253,7 @@ def _follow(store: Store, run: Run, registry: Registry) -> None:
     page = page_folder(store.path, run) / "index.html"
     with contextlib.suppress(KeyboardInterrupt):
         if run.going:
-            where = f"its page, new every {PAGE_SECONDS} s: {page} (Ctrl-C ends the watching only)"
+            where = f"its page, rewritten every {PAGE_SECONDS} s: {page} (Ctrl-C stops watching, not the run)"
             click.echo(f"{run.standing}; {where}")
         drawn = None
         while run.going:

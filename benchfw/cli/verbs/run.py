@@ -29,7 +29,8 @@ def _parse_wait(_context: click.Context, _option: click.Parameter, value: str | 
     try:
         seconds = None if value is None else float(value)
     except ValueError:
-        raise click.BadParameter(f"{value!r} is not a number of seconds; name the SUITE first") from None
+        said = f"{value!r} is not a number of seconds; put --wait-quiet after SUITE"
+        raise click.BadParameter(said) from None
     if seconds is not None and not 0 <= seconds < math.inf:
         raise click.BadParameter(f"{value} is not a number of seconds from 0")
     return seconds
@@ -80,7 +81,7 @@ def _parse_wait(_context: click.Context, _option: click.Parameter, value: str | 
     "--slurm",
     type=click.IntRange(min=1),
     metavar="JOBS",
-    help="Run on so many SLURM jobs, from a login node; with --dry-run print the script of one.",
+    help="Run on this many SLURM jobs, from a login node; with --dry-run, print the script of one.",
 )
 @click.option(
     "--slurm-set",
@@ -111,7 +112,7 @@ def _parse_wait(_context: click.Context, _option: click.Parameter, value: str | 
 @click.option(
     "--isolation",
     type=click.Choice(["trial", "worker"]),
-    help="What each trial has to itself: a process, or, faster, one that others had before.  "
+    help="Run each trial in a new process (trial), or, faster, in one that ran others before (worker).  "
     "[default: the suite's, else trial]",
 )
 @click.option("--fresh", is_flag=True, help="Run all trials, even those already in the store.")
@@ -121,7 +122,7 @@ def _parse_wait(_context: click.Context, _option: click.Parameter, value: str | 
 @click.option(
     "--replay/--no-replay",
     default=True,
-    help="Run one trial in 20, and one a method at least, a second time, to see whether it repeats.",
+    help="Run one trial in 20, and at least one per method, a second time, to see whether it repeats.",
 )
 @click.option(
     "--wait-quiet",
@@ -129,8 +130,8 @@ def _parse_wait(_context: click.Context, _option: click.Parameter, value: str | 
     flag_value=str(WAIT_SECONDS),
     callback=_parse_wait,
     metavar="[SECONDS]",
-    help="Wait until the machine has no other work to do, for so long at most.  "
-    f"[default: {WAIT_SECONDS:g}; write it after SUITE]",
+    help="Wait until the machine has no other work to do, but at most this long.  "
+    f"[default: {WAIT_SECONDS:g}; put this option after SUITE]",
 )
 @click.option("--fail-fast", is_flag=True, help="Stop at the first trial that fails.")
 @click.option(
@@ -143,12 +144,12 @@ def _parse_wait(_context: click.Context, _option: click.Parameter, value: str | 
     "bundle",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Run what the run in this bundle ran, with its threads; see `benchfw export --bundle`.",
+    help="Repeat the run in this bundle, with its number of threads; see `benchfw export --bundle`.",
 )
 @click.option(
     "--against",
     metavar="REV",
-    help="Run also on this git revision, in turn, and say what changed; exit code 1 if something regressed.",
+    help="Also run on this git revision, in turn, and say what changed; exit code 1 if something regressed.",
 )
 @click.option(
     "--keep",
@@ -223,9 +224,9 @@ def command(
       benchfw run large.toml --slurm 8 --slurm-set cores=32 --slurm-set memory=120GB --threads 4
 
     Exit codes: 0 done; 1 a trial failed, crashed, timed out or ran out of memory (not while tuning), all
-    trials were skipped, --against found a regression, or --require-claims a claim that is not shown to hold;
-    2 bad input, nothing run, or one trial, which shows that its problem lacks a metric; 130 interrupted,
-    finished trials kept.
+    trials were skipped, --against found a regression, or --require-claims found a claim that is not shown
+    to hold; 2 bad input, found before anything ran or, if a problem lacks a metric, after one trial;
+    130 interrupted, finished trials kept.
     """
     from benchfw.api.planning import plan_bundle, plan_suites
     from benchfw.api.running import on_cluster
@@ -346,7 +347,7 @@ def _read_packed(bundle: Path | None, suites: tuple[str, ...], changes: Changes)
         return None
     if suites or any(vars(changes).values()):
         raise BenchfwError(
-            f"{bundle} says itself what to run; leave out SUITE, --only, --backend, --repetitions and --quick"
+            f"{bundle} decides what to run; leave out SUITE, --only, --backend, --repetitions and --quick"
         )
     from benchfw.store.bundle import read_bundle
 

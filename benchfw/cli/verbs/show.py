@@ -36,10 +36,10 @@ _HOMES = {
 def command(name: str, plugins: tuple[str, ...], as_json: bool) -> None:
     """Show what NAME is: its documentation, its parameters with types and defaults, its plugin.
 
-    A name of several kinds, such as saga, is shown as each of them. What a method needs of a problem, such as
-    Smooth, is a name too: it is shown with all that the method may call. So are the classes that a plugin
-    is written against, such as Optimizer, Estimator, Backend and Rng. A suite, by name or file, is shown with
-    its problems, its methods and its claims, a backend as it is on this machine.
+    A name of several kinds, such as saga, is shown as each of them. NAME may also be what a method needs
+    of a problem, such as Smooth, which is shown with all that the method may call, or a class that plugins
+    are written against, such as Optimizer, Estimator, Backend or Rng. A suite, by name or file, is shown with
+    its problems, its methods and its claims, and a backend as it is on this machine.
 
     \b
     Examples:

@@ -69,14 +69,14 @@ def parse_sizes(_ctx: click.Context, _param: click.Parameter, values: tuple[str,
     default=1.0,
     show_default=True,
     metavar="SECONDS",
-    help="Time for each size of a kernel; a size at which one call would take longer is skipped.",
+    help="Time for each size of a kernel; sizes where a single call would take longer are skipped.",
 )
 @click.option(
     "--isolation",
     type=click.Choice(["trial", "worker"]),
     default="trial",
     show_default=True,
-    help="What each run of a kernel has to itself: a process, or, faster with a GPU, one shared with others.",
+    help="Give each run of a kernel its own process (trial), or, faster with a GPU, a shared one (worker).",
 )
 @click.option(
     "--steps",
@@ -90,7 +90,7 @@ def parse_sizes(_ctx: click.Context, _param: click.Parameter, values: tuple[str,
     default=5,
     show_default=True,
     metavar="N",
-    help="With --steps: steps before those that are shown.",
+    help="With --steps: how many steps to run before those that are shown.",
 )
 @click.option("--no-report", is_flag=True, help="Write no page.")
 @plugin_option
@@ -113,12 +113,13 @@ def command(
 ) -> None:
     """Time kernels at several sizes on every backend, against what the hardware can do.
 
-    Without KERNEL, all that are registered. The highest rates of moving bytes and of multiplying matrices are
-    measured in the same run; a kernel's share of that limit follows from the operations and bytes that it
-    declares. With two backends each is timed in three runs: how many times faster, and at what sizes. The
-    run is kept in the store: `benchfw compare` and `benchfw export` read it like any other.
+    Without KERNEL, all registered kernels are timed. The highest rates of moving bytes and of multiplying
+    matrices are measured in the same run; a kernel's share of that limit follows from the operations and
+    bytes that it declares. With two backends, each is timed in three runs, to say how many times faster one
+    is, and at what sizes. The run is kept in the store: `benchfw compare` and `benchfw export` read it like
+    any other.
 
-    With --steps METHOD the argument is a suite, and the first trial of its method of that label runs for a
+    With --steps METHOD, the argument is a suite, and the first trial of its method with that label runs for a
     few steps in this process. Launches, gaps and copies are counted by PyTorch's profiler.
 
     \b

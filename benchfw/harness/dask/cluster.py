@@ -226,7 +226,7 @@ def connected(
 def _await_address(file: Path, note: Callable[[str], None]) -> str:
     """Return the address in a scheduler's file; one that was just started may not have written it yet."""
     if not file.parent.is_dir():
-        raise BenchfwError(f"no folder '{file.parent}' with a scheduler file in it")
+        raise BenchfwError(f"no folder '{file.parent}' for the scheduler file; give a path that exists")
     ends, noted = monotonic() + SCHEDULER_FILE_SECONDS, False
     while (address := _read_address(file)) is None:
         if not noted:

@@ -83,8 +83,8 @@ class SlurmJobs:
         found = {name: self.settings.get(name, configured.get(name.replace("_", "-"))) for name in SETTINGS}
         if found["cores"] is None or found["memory"] is None:
             raise BenchfwError(
-                f"--slurm must know what a job asks for: {EXAMPLE}, or jobqueue.slurm in the configuration "
-                "of Dask"
+                f"--slurm must know what a job asks for; give {EXAMPLE}, or set jobqueue.slurm in the "
+                "configuration of Dask"
             )
         if type(found["cores"]) is not int or found["cores"] < 1:
             raise BenchfwError(f"cores of a SLURM job must be a whole number from 1, got {found['cores']!r}")

@@ -178,7 +178,7 @@ class LocalExecutor:
         # on a device every trial has a new process anyway
         if learned.threads_of and not known.threads_of and not self._needs_device(trial):
             self._note(
-                f"{learned.threads_of} starts threads when it is imported: {cell} has a new process a trial"
+                f"{learned.threads_of} starts threads when it is imported: {cell} has a new process per trial"
             )
         self._known[cell] = Learned(
             _union(known.modules, learned.modules),
@@ -248,7 +248,9 @@ class LocalExecutor:
                 self._paces[trial.cell] = math.inf if apart else reply.passed / len(replies)
                 finished.append(self._finish(worker, trial, outcome))
                 if reply.left and self._setup.isolation == "worker" and reply.left != (RAN_HERE,):
-                    self._note(f"{trial} left behind: {', '.join(reply.left)}; the next has a new process")
+                    self._note(
+                        f"{trial} left behind: {', '.join(reply.left)}; the next trial has a new process"
+                    )
             if not usable:
                 self._dismiss(worker, waiting)  # before anybody hears: what it still does looks like noise
         finally:  # what was measured is kept, also if somebody interrupts the waiting

@@ -159,7 +159,7 @@ def test_a_parameter_with_a_name_that_the_table_has_is_written_in_parameters(cal
 
 def test_from_benchopt_is_for_suites(call, benchmark_folder):
     said = call("new", "optimizer", "mine", "--from-benchopt", benchmark_folder, code=2)
-    assert said == "--from-benchopt is for a suite, not for a new optimizer"
+    assert said == "--from-benchopt is for a suite, not for a new optimizer; use `benchfw new suite NAME`"
 
 
 def test_the_importer_is_registered():

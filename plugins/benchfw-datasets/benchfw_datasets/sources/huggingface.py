@@ -70,7 +70,7 @@ def read(name: str, target: str, files: Mapping[str, Path]) -> Arrays:
     guessed = [each for each in columns if each.lower() in TARGETS]
     if not target and len(guessed) != 1:
         raise DataError(
-            f"which column of data set '{name}' is to be predicted is not clear; write '{name}:COLUMN' with "
+            f"it is not clear which column of data set '{name}' to predict; write '{name}:COLUMN' with "
             f"one of {', '.join([*columns][:20])}"
         )
     return assemble(name, columns, target or guessed[0])
