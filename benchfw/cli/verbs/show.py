@@ -63,8 +63,6 @@ def find(
     name: str, registry: Registry, plugins: tuple[str, ...]
 ) -> tuple[list[dict[str, Any]], Callable[[dict[str, Any]], str]]:
     """Return what a name stands for as plain data, once for each kind, and what makes text of it."""
-    from benchfw.cli.suites import describe_suite, is_suite, suite_facts
-    from benchfw.data import local_datasets
     from benchfw.errors import BenchfwError, nearest
     from benchfw.registry import KINDS
 
@@ -76,6 +74,9 @@ def find(
     wanted = protocols.get(name) or _find_public_class(name)
     if wanted is not None:
         return [protocol_facts(wanted, role=_ORACLE if name in protocols else "")], protocol_description
+    from benchfw.cli.suites import describe_suite, is_suite, suite_facts
+    from benchfw.data import local_datasets
+
     if is_suite(name, registry):
         return [suite_facts(name, plugins)], describe_suite
     if name in registry.backends.names:
