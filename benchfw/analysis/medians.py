@@ -75,7 +75,7 @@ def is_typical(low: Values, high: Values) -> NDArray[np.bool_]:
     """Return whether a difference that Student's test finds is one of the typical run: of the median, too.
 
     It is where the sign test says so, or where the pairs look normal, so that mean and median are the same.
-    The sign test of all pairs would cost a third of the power under normal noise. Fewer pairs than
+    The sign test of all pairs would cost a quarter of the power or more under normal noise. Fewer pairs than
     CHECKED_PAIRS are taken as normal. Of brackets the ends nearer to 'no difference' are judged.
     """
     under, over = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)

@@ -1,11 +1,12 @@
 """The audit: how often what a report prints is true, under known laws, through the summary's own code.
 
 `python suites/tracked/audit` writes the tables of docs/statistics.md between their markers: verdicts of whole
-reports made from arrays (`--part reports`), whole reports made from records (`whole`), intervals of one row
-(`rows`), `benchfw compare` (`compare`), variances of estimators, their ratios and power (`estimators`), bias,
-gradients and runs that stop by what they drew (`bias`), whether curves have a rate (`rates`), methods that
-are tuned (`tuning`), and claims (`claims`). Seeds are fixed, so that `--jobs` changes no number; more than an
-hour on one core for all. Exit code 1 if a share is outside its limits.
+reports made from arrays (`--part reports`), whole reports made from records (`whole`), the check of the
+median (`medians`), intervals of one row (`rows`), `benchfw compare` (`compare`), variances of estimators,
+their ratios and power (`estimators`), bias, gradients and runs that stop by what they drew (`bias`), whether
+curves have a rate (`rates`), methods that are tuned (`tuning`), and claims (`claims`). Seeds are fixed, so
+that `--jobs` changes no number; more than an hour on one core for all. Exit code 1 if a share is outside its
+limits.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from _bias import bias_tables
 from _claims import claim_tables
 from _estimators import estimator_tables
 from _lines import compare_tables, report_tables, row_tables
+from _medians import median_tables
 from _rates import rate_tables
 from _tables import Table, format_table, printed_lines, run_tasks, write_page
 from _tuning import tuning_tables
@@ -26,6 +28,7 @@ from _whole import whole_tables
 PARTS: dict[str, tuple[Callable[[int], Iterator[Table]], int]] = {
     "reports": (report_tables, 2000),
     "whole": (whole_tables, 300),
+    "medians": (median_tables, 10_000),
     "rows": (row_tables, 1000),
     "compare": (compare_tables, 200),
     "estimators": (estimator_tables, 2000),
