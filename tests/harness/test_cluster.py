@@ -140,6 +140,15 @@ def test_a_scheduler_file_that_stays_without_address_is_told_with_the_command_th
         pass
 
 
+def test_a_folder_in_place_of_a_scheduler_file_is_told_in_one_line(tmp_path):
+    (tmp_path / "scheduler.json").mkdir()
+    with (
+        pytest.raises(BenchfwError, match="cannot be read \\(Is a directory\\)"),
+        connected(str(tmp_path / "scheduler.json"), 1, 1),
+    ):
+        pass
+
+
 def test_a_scheduler_file_in_a_folder_that_is_not_there_is_not_waited_for(tmp_path):
     with (
         pytest.raises(BenchfwError, match=f"no folder '{tmp_path / 'nowhere'}'"),

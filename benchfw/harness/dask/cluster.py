@@ -227,11 +227,10 @@ def _await_address(file: Path, note: Callable[[str], None]) -> str:
     """Return the address in a scheduler's file; one that was just started may not have written it yet."""
     if not file.parent.is_dir():
         raise BenchfwError(f"no folder '{file.parent}' for the scheduler file; give a path that exists")
-    ends, noted = monotonic() + SCHEDULER_FILE_SECONDS, False
+    if _read_address(file) is None:
+        note(f"waiting for the scheduler file '{file}', at most {SCHEDULER_FILE_SECONDS} s")
+    ends = monotonic() + SCHEDULER_FILE_SECONDS
     while (address := _read_address(file)) is None:
-        if not noted:
-            note(f"waiting for the scheduler file '{file}', at most {SCHEDULER_FILE_SECONDS} s")
-            noted = True
         if monotonic() > ends:
             raise BenchfwError(
                 f"no scheduler has written '{file}' within {SCHEDULER_FILE_SECONDS} s; start one with "
@@ -247,3 +246,5 @@ def _read_address(file: Path) -> str | None:
         return str(json.loads(file.read_bytes())["address"])
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
+    except OSError as fault:
+        raise BenchfwError(f"the scheduler file '{file}' cannot be read ({fault.strerror})") from None

@@ -73,10 +73,7 @@ def median_tables(experiments: int) -> Iterator[Table]:
         )
         return Line(name, columns, combine, least, most)
 
-    mixture = (
-        f"{FAST_SHARE:.0%} of the ratios are {FASTER}, the others {SLOWER}".replace("%", " %")
-        + ": called below 1"
-    )
+    mixture = f"{100 * FAST_SHARE:g} % of the ratios are {FASTER}, the others {SLOWER}: called below 1"
     yield Table(
         ("pairs", *map(str, PAIRS)),
         (
@@ -84,8 +81,7 @@ def median_tables(experiments: int) -> Iterator[Table]:
             line(f"{mixture}; with the check", mixture_called_shorter, (), share_of(1), 0.0, 0.025),
             *(
                 line(
-                    f"normal logarithms, found by Student's test in {power:.0%}".replace("%", " %")
-                    + f": of these, {words}",
+                    f"normal logarithms, found by Student's test in {100 * power:g} %: of these, {words}",
                     shift_found,
                     (power,),
                     kept_by(number),

@@ -56,8 +56,8 @@ class ScipyMinimize:
     """scipy.optimize.minimize: every method of it that calls back; further parameters are its options.
 
     Value and gradient come from the problem, together where it has `value_and_grad`; products with the
-    Hessian from its `hessp`, and the `box` becomes bounds. Without options that say otherwise no tolerance
-    and no number of iterations ends the run. A penalty is not seen.
+    Hessian from its `hessp`. The `box` becomes bounds; trust-constr starts just inside of them. Without
+    options that say otherwise no tolerance and no number of iterations ends the run. A penalty is not seen.
 
     Parameters:
       method: as SciPy calls it.
