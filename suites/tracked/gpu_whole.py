@@ -57,7 +57,7 @@ def trials(rounds: int) -> Table:
             raise BenchfwError(f"{result.trial} did not make all its steps ({ended})")
         names = result.trial.problem.label, result.trial.method.label
         seconds[names][result.trial.backend].append(result.outcome.records[-1].seconds)
-    title = f"Seconds of 40 steps on {threads()} threads of the host and on the GPU, medians of {rounds} runs"
+    title = f"Seconds of 10 steps on {threads()} threads of the host and on the GPU, medians of {rounds} runs"
     rows = [
         (*names, *times, times[0] / times[1])
         for names, by_backend in seconds.items()
