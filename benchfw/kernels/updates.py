@@ -22,12 +22,22 @@ def dense_update(block: Any, matrix: Any, out: Any, scale: float, keep: float) -
 def _dense_update_numpy(block: Any, matrix: Any, out: Any, scale: float, keep: float) -> Any:
     if not _suits_blas(matrix, block, out):
         return dense_update.portable(block, matrix, out, scale, keep)
+    return _gemm_numpy(block, matrix, scale, keep, out)
+
+
+def _gemm_numpy(block: Any, matrix: Any, scale: float, keep: float = 0.0, out: Any = None) -> Any:
+    """Return scale A block + keep out, column after column in memory, over `out` where there is one.
+
+    All products of a recurrence are by SciPy's BLAS: NumPy's has threads of its own, and for some
+    milliseconds after a product those of the one keep the processors from those of the other.
+    """
     from scipy.linalg import blas
 
-    gemm = blas.sgemm if out.dtype.char == "f" else blas.dgemm
-    by_columns = matrix.flags.f_contiguous  # else its rows are read as columns, without a copy
-    columns = matrix if by_columns else matrix.T
-    return gemm(scale, columns, block, keep, out, trans_a=not by_columns, overwrite_c=True)
+    gemm = blas.sgemm if matrix.dtype.char == "f" else blas.dgemm
+    # BLAS reads columns: of a C-ordered factor those of its transpose
+    turned = [not each.flags.f_contiguous for each in (matrix, block)]
+    columns, others = (each.T if turn else each for each, turn in zip((matrix, block), turned, strict=True))
+    return gemm(scale, columns, others, keep, out, trans_a=turned[0], trans_b=turned[1], overwrite_c=True)
 
 
 @dense_update.on("cupy")
@@ -73,7 +83,9 @@ def dense_product(block: Any, matrix: Any) -> Any:
 
 @dense_product.on("numpy")
 def _dense_product_numpy(block: Any, matrix: Any) -> Any:
-    return (block.T @ matrix.T).T
+    if not (block.size and matrix.size and _is_contiguous(matrix) and _all_single_or_double(matrix, block)):
+        return (block.T @ matrix.T).T
+    return _gemm_numpy(block, matrix, 1.0)
 
 
 @dense_product.on("cupy")

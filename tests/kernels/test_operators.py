@@ -201,3 +201,21 @@ def test_an_operator_is_its_own_operator():
 def test_a_product_function_without_a_size_is_refused():
     with pytest.raises(BenchfwError, match="give size as well"):
         as_operator(lambda block: block)
+
+
+class _Watched(np.ndarray):
+    """An array that NumPy may not multiply as a matrix."""
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        assert ufunc is not np.matmul, "a product by NumPy's BLAS"
+        return super().__array_ufunc__(ufunc, method, *inputs, **options)
+
+
+@each_order
+def test_dense_recurrences_multiply_by_one_library_whose_threads_do_not_meet_those_of_another(order):
+    operator = as_operator(symmetric().view(_Watched))
+    block, out = blocks(np.float64, order)
+    expected = symmetric() @ block
+    assert_close(np.asarray(operator.matmat(block)), expected, np.float64)
+    out = np.asfortranarray(out)
+    assert_close(np.asarray(operator.update(block, out.copy("F"), 2.0, 1.0)), 2 * expected + out, np.float64)
