@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from time import perf_counter, process_time
@@ -70,9 +70,33 @@ class Steps:
 def measure_steps(trial: Trial, registry: Registry, before: int, count: int) -> Steps:
     """Return what `count` steps of an optimizer take, after `before` others.
 
-    On a device, where tracing takes time, as many steps are traced after them, and as many timed after those:
-    where steps get longer, the mean of both times is that of the steps between.
+    On a device, where tracing takes time, the same steps are made again to be traced, from the same seeds.
     """
+    backend = get_backend(trial.backend)
+    problem, answers = _go_to(before, trial, registry)
+    backend.synchronize()
+    wall, cpu, cost = perf_counter(), process_time(), float(problem.cost)
+    _take(answers, count, trial)
+    backend.synchronize()
+    seconds, cpu_seconds = perf_counter() - wall, process_time() - cpu
+    events = _trace(before, count, trial, registry) if backend.on_device else None
+    return Steps(count, seconds / count, cpu_seconds / count, (float(problem.cost) - cost) / count, events)
+
+
+def _trace(before: int, count: int, trial: Trial, registry: Registry) -> tuple[DeviceEvent, ...] | None:
+    """Make the steps; return what the device did meanwhile."""
+    backend, (_, answers) = get_backend(trial.backend), _go_to(before, trial, registry)
+    backend.synchronize()
+
+    def go_on() -> None:
+        _take(answers, count, trial)
+        backend.synchronize()
+
+    return backend.events_during(go_on)
+
+
+def _go_to(before: int, trial: Trial, registry: Registry) -> tuple[Any, Iterator[Any]]:
+    """Start the trial and make `before` steps; return its problem and the answers that come next."""
     backend, drawn_from = get_backend(trial.backend), data_seed(trial)
     seed = method_seed(trial, drawn_from)
     seed_global_generators(seed)
@@ -82,26 +106,10 @@ def measure_steps(trial: Trial, registry: Registry, before: int, count: int) -> 
         raise BenchfwError(f"{trial.method.label} has no steps: it does not yield answers one after another")
     answers = iter(prepare_method(method, problem, "run").method.run(problem, backend.rng(seed)))
     _take(answers, before + 1, trial)  # the start is an answer, too
-    backend.synchronize()
-
-    def go_on() -> None:
-        _take(answers, count, trial)
-        backend.synchronize()
-
-    def time_steps() -> tuple[float, float, float]:
-        wall, cpu, cost = perf_counter(), process_time(), float(problem.cost)
-        go_on()
-        return perf_counter() - wall, process_time() - cpu, float(problem.cost) - cost
-
-    times = [time_steps()]
-    events = backend.events_during(go_on)
-    if events is not None:
-        times.append(time_steps())
-    seconds, cpu_seconds, cost = (sum(each) / len(times) / count for each in zip(*times, strict=True))
-    return Steps(count, seconds, cpu_seconds, cost, events)
+    return problem, answers
 
 
-def _take(answers: Iterable[Any], count: int, trial: Trial) -> None:
+def _take(answers: Iterator[Any], count: int, trial: Trial) -> None:
     taken = sum(1 for _ in islice(answers, count))
     if taken < count:
         raise BenchfwError(f"{trial.method.label} ended after {taken} more steps; ask for fewer")

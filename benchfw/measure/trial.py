@@ -9,7 +9,7 @@ from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from benchfw.backends import Backend, Rng, get_backend
+from benchfw.backends import Backend, Rng, get_backend, is_on_device
 from benchfw.contract import cost_unit_of
 from benchfw.counting import CountedProblem
 from benchfw.errors import BenchfwError, PluginError
@@ -73,9 +73,15 @@ def run_trial(
 def warm_up(
     trial: Trial, registry: Registry, emit: Emit, hear: Callable[[BaseException], None] = lambda _: None
 ) -> Outcome:
-    """Run the trial's first iteration once, so that imports, compilation and caches are paid for."""
+    """Run the trial's first iteration once, so that imports, compilation and caches are paid for.
+
+    On a device, where a kernel is compiled when it is first called, the first ten, or as many as take a
+    second: later iterations may call others.
+    """
     iterations = 2 if trial.kind == "estimator" else 1  # two draws are the fewest that have a variance
     seconds = trial.budget.seconds if trial.kind == "kernel" else None  # a call may be too long to be made
+    if is_on_device(trial.backend) and trial.kind != "kernel":
+        iterations, seconds = 10, 1.0
     budget = Budget(seconds, iterations)
     return run_trial(change(trial, budget=budget, target={}, precision=None, best=None), registry, emit, hear)
 

@@ -56,24 +56,31 @@ def test_steps_on_the_host_have_seconds_and_cost_and_no_events():
     assert found.events is None
 
 
-def test_steps_that_are_traced_lie_between_those_that_are_timed(monkeypatch):
-    class Growing:
+def test_the_steps_that_are_traced_are_those_that_are_timed(monkeypatch):
+    starts, made = [], []
+
+    class Wandering:
         solves = _Line
 
         def run(self, problem, rng):
-            for number in range(100):
-                yield number
-                problem.cost += number
+            starts.append(problem)
+            for _ in range(100):
+                made.append(float(rng.random()))
+                problem.cost += made[-1]
+                yield made[-1]
 
     def trace(backend, call):
         del backend
+        made.clear()
         call()
         return ()
 
+    monkeypatch.setattr(NumpyBackend, "on_device", True)
     monkeypatch.setattr(NumpyBackend, "events_during", trace)
-    found = _measure(Growing, before=10, count=3)
-    assert found.cost == (13 + 14 + 15) / 3
+    found = _measure(Wandering, before=10, count=3)
     assert found.events == ()
+    assert found.cost == pytest.approx(sum(made) / 3, abs=1e-12)
+    assert starts[0] is not starts[1]
 
 
 def test_a_method_that_ends_too_early_is_said_so():

@@ -253,6 +253,15 @@ def test_a_warm_up_is_short_and_swallows_faults(registry, make_trial, kind):
     warm_up(replace(trial, method=Spec("nothing")), registry, emit)
 
 
+def test_a_warm_up_on_a_device_has_ten_iterations_since_later_ones_may_compile_kernels_too(
+    registry, make_trial, monkeypatch
+):
+    monkeypatch.setattr("benchfw.measure.trial.is_on_device", lambda backend: backend == "numpy")
+    records, emit = collector()
+    warm_up(make_trial(method=Spec("slide"), budget=Budget(iterations=1000), target={}), registry, emit)
+    assert max(each.iteration for each in records) == 10
+
+
 def test_the_trial_that_a_template_rehearses_is_measured_as_others_are():
     records, emit = collector()
     outcome = run_trial(REHEARSAL, rehearsal_registry(), emit)

@@ -95,7 +95,7 @@ class Request:
     """A trial to run.
 
     `known` are modules to import before; a trial that imports others is to be run again, unless this is
-    its `last` chance. `alone` asks for the worker's own process, `rehearsal` for the first iteration only.
+    its `last` chance. `alone` asks for the worker's own process, `rehearsal` for its warm-up only.
     When the trial has ended, the worker rings the `bell`, unless the next request was sent with this one.
     """
 
