@@ -57,7 +57,8 @@ def trials(rounds: int) -> Table:
             raise BenchfwError(f"{result.trial} did not make all its steps ({ended})")
         names = result.trial.problem.label, result.trial.method.label
         seconds[names][result.trial.backend].append(result.outcome.records[-1].seconds)
-    title = f"Seconds of 10 steps on {threads()} threads of the host and on the GPU, medians of {rounds} runs"
+    steps = results[0].trial.budget.iterations
+    title = f"Seconds of {steps} steps: host with {threads()} threads, GPU; medians of {rounds} runs"
     rows = [
         (*names, *times, times[0] / times[1])
         for names, by_backend in seconds.items()
