@@ -79,8 +79,9 @@ class Moves:
             self.gradients.shape[1],
             self._tensor_cores,
         )
-        squares = float((scores * scores).sum())
-        return float((self.gradients * scores).sum()) / (bend * squares) if squares else 0.0
+        sums = namespace(scores).stack([(self.gradients * scores).sum(), (scores * scores).sum()])
+        along, squares = map(float, self._problem.backend.to_numpy(sums))
+        return along / (bend * squares) if squares else 0.0
 
 
 def line_search_smoothness(problem: KernelRisk) -> float:

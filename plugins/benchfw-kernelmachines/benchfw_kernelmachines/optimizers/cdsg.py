@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from benchfw import Positive, Rng
+import numpy as np
+
+from benchfw import Array, Positive, Rng
 from benchfw_kernelmachines.features import FEATURE_STREAM, get_frequencies
 from benchfw_kernelmachines.kernels.block_check import largest_steps
 from benchfw_kernelmachines.optimizers.block_descent import (
@@ -68,27 +70,28 @@ class CDSG(BlockDescent):
 
 
 class Check:
-    """The rule of CDSG; it remembers β (m, C) and the ratios η/γ of the steps on old blocks, sorted."""
+    """The rule of CDSG; it remembers β (m, C) and the ratios η/γ of the steps on old blocks, sorted.
+
+    β is small and on the host, so that a device is waited for once a step, when the derivatives are known.
+    """
 
     def __init__(self, problem: KernelRisk, variance: float, noise_power: int, limit: Limit) -> None:
-        self.xp = problem.backend.xp
+        self.backend = problem.backend
         self.penalty = problem.penalty
         self.variance = variance
         self.noise_power = noise_power
         self.limit = limit
-        self.beta = self.xp.zeros((0, problem.num_outputs), dtype=self.xp.float32)
+        self.beta = np.zeros((0, problem.num_outputs), dtype=np.float32)
         self.ratios: list[float] = []
 
     def __call__(self, t: int, num_blocks: int, moves: Moves, step: float | None) -> Choice:
         """Return the old block that is allowed the longest step, or a new one where none beats γ."""
         if step is None:
             raise TypeError("the check compares steps with γ, which must be a number")
-        gradients = moves.gradients
-        mean = gradients.mean(axis=0)
+        mean, square = self._mean_and_square(moves.gradients)
         block, length = num_blocks, step
         if num_blocks:
-            squares = float((gradients**2).sum(axis=1).mean())
-            noise = squares * self.variance / gradients.shape[0] ** self.noise_power
+            noise = square * self.variance / moves.gradients.shape[0] ** self.noise_power
             allowed = largest_steps(self.beta, mean, step, noise)
             best = int(allowed.argmax())
             if float(allowed[best]) > step:
@@ -96,10 +99,16 @@ class Check:
                 length = min(float(allowed[best]), self.limit(moves, best, step))
                 insort(self.ratios, length / step)
         if block == num_blocks:
-            self.beta = self.xp.concatenate([self.beta, self.xp.zeros_like(mean[None])])
+            self.beta = np.concatenate([self.beta, np.zeros_like(mean[None])])
         self.beta *= 1 - length * self.penalty
         self.beta[block] -= length * mean
         return Choice(block, length, self.facts(t))
+
+    def _mean_and_square(self, gradients: Array) -> tuple[np.ndarray, float]:
+        """Return ḡ, (C,), and M²: the means of ℓ' and |ℓ'|² over the batch."""
+        mean, square = gradients.mean(axis=0), (gradients**2).sum(axis=1).mean()
+        found = self.backend.to_numpy(self.backend.xp.concatenate([mean, square[None]]))
+        return found[:-1], float(found[-1])
 
     def facts(self, t: int) -> Mapping[str, float]:
         """Return the share of steps on old blocks, quantiles of their η/γ, and σ²."""
