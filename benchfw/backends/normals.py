@@ -21,10 +21,11 @@ from typing import Any
 import numpy as np
 
 from benchfw.backends.precisions import DOUBLE, HALF_PI, LN2_HIGH, LN2_LOW, SINGLE, Precision, precision_of
-from benchfw.backends.threads import LARGE, default_threads, over_pieces
+from benchfw.backends.threads import over_pieces, useful_threads
 
 # words a chunk: its temporaries then stay in a core's cache, which saves a third of the time
 _CHUNK = 16384
+_NANOSECONDS = 20.0  # that a word takes
 _FEW = 16
 
 
@@ -65,7 +66,7 @@ def box_muller_on_host(words: np.ndarray, dtype: Any) -> np.ndarray:
         return normals
 
     compiled = None
-    if words.shape[0] >= LARGE and default_threads() > 1:
+    if useful_threads(words.shape[0] * _NANOSECONDS) > 1:
         # NumPy's many short calls would wait for each other; numba compiles for seconds, but once a machine
         from benchfw.backends.compiled_normals import compile_pairs
 
@@ -78,7 +79,7 @@ def box_muller_on_host(words: np.ndarray, dtype: Any) -> np.ndarray:
         else:
             compiled(words[chunk], place)
 
-    over_pieces(write, words.shape[0], _CHUNK)
+    over_pieces(write, words.shape[0], _CHUNK, nanoseconds=_NANOSECONDS)
     return normals
 
 

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from benchfw.backends.normals import box_muller_on_host, words_for
-from benchfw.backends.threads import LARGE, default_threads, over_pieces
+from benchfw.backends.threads import over_pieces, useful_threads
 from benchfw.errors import BenchfwError
 
 Size: TypeAlias = int | tuple[int, ...]
@@ -23,6 +23,7 @@ Size: TypeAlias = int | tuple[int, ...]
 _LOW_HALF = 0xFFFFFFFF
 _WORDS = 1 << 64
 _PIECE = 1 << 16  # words that a thread draws at a time
+_NANOSECONDS = 5.0  # that a word takes
 _LARGEST_TABLE = 1 << 24  # of places: a look-up is 20 times as fast as sorting
 
 
@@ -267,7 +268,7 @@ def philox_words(seed: int, stream: int, block: int, start: int, count: int) -> 
     """
     address, skip = divmod(start, 4)
     words: np.ndarray
-    if count < LARGE or default_threads() == 1:
+    if useful_threads(count * _NANOSECONDS) == 1:
         words = _generator_at(seed, stream, block, address).random_raw(skip + count)
         return words[skip:] if skip else words
     words = np.empty(skip + count, dtype=np.uint64)
@@ -277,7 +278,7 @@ def philox_words(seed: int, stream: int, block: int, start: int, count: int) -> 
         generator = np.random.Generator(_generator_at(seed, stream, block, address + place.start // 4))
         words[place] = generator.integers(0, _WORDS, size=place.stop - place.start, dtype=np.uint64)
 
-    over_pieces(write, skip + count, _PIECE)
+    over_pieces(write, skip + count, _PIECE, nanoseconds=_NANOSECONDS)
     return words[skip:]
 
 

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable
 
 WIDE = 1 << 20  # entries that a thread takes at a time, at most
-LARGE = 1 << 18  # entries: starting threads for fewer takes longer than they save
+LEAST = 1e6  # nanoseconds of work for each thread: to start one takes up to a tenth of that
 
 
 def default_threads() -> int:
@@ -18,14 +18,21 @@ def default_threads() -> int:
     return int(asked) if asked.isdecimal() and int(asked) > 0 else 1
 
 
-def over_pieces(work: Callable[[slice], object], length: int, piece: int, entries: int = 1) -> None:
+def useful_threads(nanoseconds: float) -> int:
+    """Return how many of a trial's threads are worth starting for work of so many nanoseconds."""
+    return max(1, min(default_threads(), int(nanoseconds / LEAST)))
+
+
+def over_pieces(
+    work: Callable[[slice], object], length: int, piece: int, entries: int = 1, nanoseconds: float = 1.0
+) -> None:
     """Call work for slices of range(length), of whole pieces, whose places have so many entries each.
 
-    One thread takes a piece at a time, which should fit into the cache; several take more at a time.
-    The calls may run at the same time and in any order, so that each writes to places of its own. Threads end
-    with the pass: a trial that is forked later finds none.
+    An entry takes one thread about so many nanoseconds. One thread takes a piece at a time, which should fit
+    into the cache; several take more at a time. The calls may run at the same time and in any order, so that
+    each writes to places of its own. Threads end with the pass: a trial that is forked later finds none.
     """
-    threads = default_threads() if length * entries >= LARGE else 1
+    threads = useful_threads(length * entries * nanoseconds)
     if threads > 1:  # between its calls a thread waits for Python's lock: few long calls are best
         shares = min(threads * -(-length * entries // (threads * WIDE)), -(-length // piece))
         piece *= -(-length // (piece * shares))

@@ -122,7 +122,7 @@ def _finish(products: Any, left: Any, right: Any) -> Any:
 def _over_rows(work: Callable[[slice], object], matrix: Any) -> None:
     """Call work for slices of a few rows each."""
     columns = max(matrix.shape[1], 1)
-    over_pieces(work, matrix.shape[0], max(1, AT_A_TIME // columns), columns)
+    over_pieces(work, matrix.shape[0], max(1, AT_A_TIME // columns), columns, nanoseconds=5.0)
 
 
 def _on_device(X: Any, Y: Any, length: float, expression: str, factor: float) -> Any:

@@ -9,7 +9,7 @@ from benchfw.backends import get_backend
 from benchfw.backends.compiled_normals import compile_pairs
 from benchfw.backends.precisions import DOUBLE, SINGLE
 from benchfw.backends.rng import philox_words
-from benchfw.backends.threads import LARGE, default_threads, over_pieces
+from benchfw.backends.threads import LEAST, default_threads, over_pieces, useful_threads
 from benchfw.kernels import add_scaled, gaussian_gram, gaussian_gram_length_derivative, normals
 
 
@@ -23,9 +23,12 @@ def test_a_trial_gets_as_many_threads_as_omp_num_threads_says(monkeypatch, value
     assert default_threads() == threads
 
 
+LARGE = 1 << 19  # entries, of which words and normals are worth two threads and more
+
+
 def _blocks():
     rng = get_backend("numpy").rng(3)
-    return rng.standard_normal((40_000, 8)), rng.standard_normal(8), rng.standard_normal((40_000, 8))
+    return rng.standard_normal((400_000, 8)), rng.standard_normal(8), rng.standard_normal((400_000, 8))
 
 
 def _points():
@@ -83,17 +86,23 @@ def test_a_large_pass_uses_the_threads_that_are_allowed_and_leaves_none_behind(m
         places.append(piece)
 
     before = threading.active_count()
-    over_pieces(work, LARGE, LARGE // 2)
+    over_pieces(work, LARGE, LARGE // 2, nanoseconds=4.0)
     assert len(seen) == 2
     assert sorted((each.start, each.stop) for each in places) == [(0, LARGE // 2), (LARGE // 2, LARGE)]
     assert threading.active_count() == before
 
 
-def test_a_small_pass_starts_no_thread(monkeypatch):
+@pytest.mark.parametrize(("entries", "nanoseconds"), [(1, 1.0), (1000, 10.0), (1, 10_000.0)])
+def test_a_short_pass_starts_no_thread(monkeypatch, entries, nanoseconds):
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     seen = set()
-    over_pieces(lambda piece: seen.add(threading.get_ident()), 100, 10)
+    over_pieces(lambda piece: seen.add(threading.get_ident()), 100, 10, entries, nanoseconds)
     assert seen == {threading.get_ident()}
+
+
+def test_each_thread_has_a_millisecond_of_work_at_least(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "16")
+    assert [useful_threads(each * LEAST) for each in (0, 1.9, 2, 7.5, 16, 1000)] == [1, 1, 2, 7, 16, 16]
 
 
 def test_what_a_piece_raises_reaches_the_caller(monkeypatch):
@@ -103,4 +112,4 @@ def test_what_a_piece_raises_reaches_the_caller(monkeypatch):
         raise ValueError(f"at {piece.start}")
 
     with pytest.raises(ValueError, match="at 0"):
-        over_pieces(fail, LARGE, LARGE // 2)
+        over_pieces(fail, LARGE, LARGE // 2, nanoseconds=4.0)

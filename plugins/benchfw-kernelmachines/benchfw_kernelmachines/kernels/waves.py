@@ -28,7 +28,10 @@ def waves(phases: Any, out: Any = None, write: Write | None = None) -> tuple[Any
     if phases.shape[0] <= ROWS:
         write(phases, cosines)
     else:
-        over_pieces(lambda rows: write(phases[rows], cosines[rows]), phases.shape[0], ROWS, phases.shape[1])
+        shape = phases.shape
+        over_pieces(
+            lambda rows: write(phases[rows], cosines[rows]), shape[0], ROWS, shape[1], nanoseconds=2.0
+        )
     return cosines, phases
 
 

@@ -78,3 +78,13 @@ def test_huge_scores_do_not_overflow(body):
     np.testing.assert_array_equal(
         body_of(softmax_derivative, body)(scores, labels), [[0.0, 0.0, 0.0], [-1.0, 1.0, 0.0]]
     )
+
+
+@pytest.mark.parametrize("kernel", [softmax_loss, softmax_derivative], ids=lambda each: each.name)
+def test_the_bits_are_the_same_with_any_number_of_threads(monkeypatch, kernel):
+    arguments = sample_softmax_loss(get_backend("numpy"), get_backend("numpy").rng(2), 300_003)
+    found = []
+    for threads in (1, 3):
+        monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
+        found.append(kernel(*arguments))
+    assert np.array_equal(*found)

@@ -177,3 +177,17 @@ def test_gauss_hermite_is_right_for_narrow_gaussians_and_wrong_for_wide_ones():
     for variance, agrees in ((0.1, True), (1e4, False)):
         loss = weights @ -log_expit(1.0 + np.sqrt(variance) * nodes)
         assert (abs(loss / found(1.0, variance)[0][0] - 1) < 1e-13) == agrees
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_bits_are_the_same_with_any_number_of_threads(monkeypatch, dtype):
+    rng = np.random.default_rng(6)
+    mean, variance = rng.standard_normal(10_000).astype(dtype), rng.random(10_000).astype(dtype)
+    wide = rng.random((40_000, 7)).astype(dtype)
+    found = []
+    for threads in (1, 3):
+        monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
+        found.append(
+            [*logistic_expectations(mean, variance), logistic_log_mean(mean, variance), scaled_erfc(wide)]
+        )
+    assert all(np.array_equal(*pair) for pair in zip(*found, strict=True))
