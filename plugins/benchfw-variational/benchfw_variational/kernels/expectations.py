@@ -90,7 +90,14 @@ def logistic_expectations(mean: Any, variance: Any) -> tuple[Any, Any, Any]:
 
 @logistic_expectations.on("cupy")
 def _logistic_expectations_cupy(mean: Any, variance: Any) -> tuple[Any, Any, Any]:
-    loss, slope, curvature = _fused()(mean, variance)
+    results = """
+        const T scale = exp(exponent);
+        loss = scale * total + max(-mean, (T)0);
+        slope = mean < 0 ? scale * below - 1 : -scale * below;
+        curvature = scale * bend;
+        """
+    fused = _fused("T loss, T slope, T curvature", results, "benchfw_logistic_expectations")
+    loss, slope, curvature = fused(mean, variance)
     return loss, slope, curvature
 
 
@@ -100,6 +107,12 @@ def logistic_log_mean(mean: Any, variance: Any) -> Any:
     xp = namespace(mean, variance)
     exponent, _, below, _ = _tails(mean, variance)
     return xp.where(mean < 0, exponent + xp.log(below), xp.log1p(-xp.exp(exponent) * below))
+
+
+@logistic_log_mean.on("cupy")
+def _logistic_log_mean_cupy(mean: Any, variance: Any) -> Any:
+    result = "found = mean < 0 ? exponent + log(below) : log1p(-exp(exponent) * below);"
+    return _fused("T found", result, "benchfw_logistic_log_mean")(mean, variance)
 
 
 def _tails(mean: Any, variance: Any) -> tuple[Any, ...]:
@@ -163,17 +176,18 @@ def _alternating(count: int) -> tuple[float, ...]:
 
 
 @cache
-def _fused() -> Any:
+def _fused(outputs: str, results: str, name: str) -> Any:
+    """Return a kernel that writes the results, from the exponent, total, below and bend of `_tails`."""
     import cupy
 
     return cupy.ElementwiseKernel(
         "T mean, T variance",
-        "T loss, T slope, T curvature",
+        outputs,
         f"""
         const T weights[] = {{{", ".join(map(repr, _alternating(TERMS)))}}};
         const T size = abs(mean), square = variance + (T){TINY!r}, deviation = sqrt(square);
         const T ratio = size / deviation, excess = ratio - deviation;
-        const T scale = exp(excess > 0 ? square / 2 - size : -ratio * ratio / 2);
+        const T exponent = excess > 0 ? square / 2 - size : -ratio * ratio / 2;
         const T half = (excess > 0 ? exp(-excess * excess / 2) : (T)1) / 2, root_half = {ROOT_HALF!r};
         T below = half * erfcx(root_half * ratio);
         T total = half * deviation * (T){sqrt(2 / pi)!r} - size * below;
@@ -187,11 +201,9 @@ def _fused() -> Any:
             below += weights[k - 1] * (right - left);
             bend += weights[k - 1] * k * (right + left);
         }}
-        loss = scale * total + max(-mean, (T)0);
-        slope = mean < 0 ? scale * below - 1 : -scale * below;
-        curvature = scale * bend;
+        {results}
         """,
-        "benchfw_logistic_expectations",
+        name,
     )
 
 
