@@ -45,7 +45,7 @@ class RowPasses:
         compiled, matrix = _compile(), self._rows.matrix
         if compiled is not None:
             arrays = matrix.indptr, matrix.indices, matrix.data, block, out, scales, keep
-            return self._sum(lambda piece: compiled.multiply(*arrays, *self._range(piece)))
+            return self._sum(lambda piece: compiled.multiply(*arrays, *self._range(piece)), self._nanoseconds)
         lines, others = self._wide(out), self._wide(block)
         scales, keep = self._tiled(scales), self._tiled(keep)
 
@@ -56,7 +56,7 @@ class RowPasses:
             some *= scales
             return self._narrow(np.einsum("ij,ij->j", some, others[piece]))
 
-        return self._sum(work)
+        return self._sum(work, self._nanoseconds)
 
     def subtract(self, block: Any, scales: Any, other: Any) -> Any:
         """Subtract other diag(scales) from the block; return the squared lengths of its columns, (M,)."""
@@ -91,7 +91,13 @@ class RowPasses:
     def _narrow(self, sums: Any) -> Any:
         return sums.reshape(self._fold, self._columns).sum(axis=0)
 
-    def _sum(self, work: Callable[[slice], Any]) -> Any:
+    @property
+    def _nanoseconds(self) -> float:
+        """What an entry of a product takes: about one for each that is multiplied."""
+        matrix = self._rows.matrix
+        return 2.0 + int(matrix.nnz) / max(int(matrix.shape[0]), 1)
+
+    def _sum(self, work: Callable[[slice], Any], nanoseconds: float = 2.0) -> Any:
         """Return the sum of what work returns for the lines of each piece, the same for any threads."""
         piece, lines = self._piece, self._lines
         sums: list[Any] = [None] * -(-lines // piece)
@@ -100,7 +106,7 @@ class RowPasses:
             for start in range(share.start, share.stop, piece):
                 sums[start // piece] = work(slice(start, min(start + piece, share.stop)))
 
-        over_pieces(add, lines, piece, self._fold * self._columns)
+        over_pieces(add, lines, piece, self._fold * self._columns, nanoseconds)
         return np.sum(sums, axis=0)
 
 

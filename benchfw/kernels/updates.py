@@ -11,6 +11,8 @@ import numpy as np
 from benchfw.kernels._kernel import kernel, namespace
 from benchfw.kernels.blocks import squares_and_dots
 
+ONE_THREAD = 1 << 18  # multiplications: a product with fewer takes one thread in OpenBLAS
+
 
 @kernel("dense-update")
 def dense_update(block: Any, matrix: Any, out: Any, scale: float, keep: float) -> Any:
@@ -28,15 +30,20 @@ def _dense_update_numpy(block: Any, matrix: Any, out: Any, scale: float, keep: f
 def _gemm_numpy(block: Any, matrix: Any, scale: float, keep: float = 0.0, out: Any = None) -> Any:
     """Return scale A block + keep out, column after column in memory, over `out` where there is one.
 
-    All products of a recurrence are by SciPy's BLAS: NumPy's has threads of its own, and for some
-    milliseconds after a product those of the one keep the processors from those of the other.
+    By SciPy's BLAS, which adds to `out`. NumPy's has threads of its own: for some milliseconds after a
+    product they wait for the next one in a loop, and those of the other BLAS would have to share with them.
     """
     from scipy.linalg import blas
 
-    gemm = blas.sgemm if matrix.dtype.char == "f" else blas.dgemm
+    single = matrix.dtype.char == "f"
     # BLAS reads columns: of a C-ordered factor those of its transpose
     turned = [not each.flags.f_contiguous for each in (matrix, block)]
     columns, others = (each.T if turn else each for each, turn in zip((matrix, block), turned, strict=True))
+    if block.shape[1] == 1:  # in half of the time
+        gemv = blas.sgemv if single else blas.dgemv
+        place = None if out is None else out[:, 0]
+        return gemv(scale, columns, block[:, 0], keep, place, trans=turned[0], overwrite_y=True)[:, None]
+    gemm = blas.sgemm if single else blas.dgemm
     return gemm(scale, columns, others, keep, out, trans_a=turned[0], trans_b=turned[1], overwrite_c=True)
 
 
@@ -83,7 +90,9 @@ def dense_product(block: Any, matrix: Any) -> Any:
 
 @dense_product.on("numpy")
 def _dense_product_numpy(block: Any, matrix: Any) -> Any:
-    if not (block.size and matrix.size and _is_contiguous(matrix) and _all_single_or_double(matrix, block)):
+    fits = block.ndim == matrix.ndim == 2 and matrix.shape[1:] == block.shape[:1] and _is_contiguous(matrix)
+    large = matrix.size * block.shape[-1] > ONE_THREAD  # others are faster by NumPy, whose threads sleep then
+    if not (fits and large and _all_single_or_double(matrix, block)):
         return (block.T @ matrix.T).T
     return _gemm_numpy(block, matrix, 1.0)
 

@@ -72,15 +72,21 @@ def measure_steps(trial: Trial, registry: Registry, before: int, count: int) -> 
 
     On a device, where tracing takes time, the same steps are made again to be traced, from the same seeds.
     """
-    backend = get_backend(trial.backend)
-    problem, answers = _go_to(before, trial, registry)
+    times = _time(before, count, trial, registry)
+    on_device = get_backend(trial.backend).on_device
+    events = _trace(before, count, trial, registry) if on_device else None
+    seconds, cpu_seconds, cost = (each / count for each in times)
+    return Steps(count, seconds, cpu_seconds, cost, events)
+
+
+def _time(before: int, count: int, trial: Trial, registry: Registry) -> tuple[float, float, float]:
+    """Make the steps; return their seconds, CPU seconds and cost."""
+    backend, (problem, answers) = get_backend(trial.backend), _go_to(before, trial, registry)
     backend.synchronize()
     wall, cpu, cost = perf_counter(), process_time(), float(problem.cost)
     _take(answers, count, trial)
     backend.synchronize()
-    seconds, cpu_seconds = perf_counter() - wall, process_time() - cpu
-    events = _trace(before, count, trial, registry) if backend.on_device else None
-    return Steps(count, seconds / count, cpu_seconds / count, (float(problem.cost) - cost) / count, events)
+    return perf_counter() - wall, process_time() - cpu, float(problem.cost) - cost
 
 
 def _trace(before: int, count: int, trial: Trial, registry: Registry) -> tuple[DeviceEvent, ...] | None:

@@ -75,15 +75,29 @@ def warm_up(
 ) -> Outcome:
     """Run the trial's first iteration once, so that imports, compilation and caches are paid for.
 
-    On a device, where a kernel is compiled when it is first called, the first ten, or as many as take a
-    second: later iterations may call others.
+    On a device, where a kernel is compiled when it is first called, up to nine more, for about a second: they
+    may call others.
     """
     iterations = 2 if trial.kind == "estimator" else 1  # two draws are the fewest that have a variance
     seconds = trial.budget.seconds if trial.kind == "kernel" else None  # a call may be too long to be made
     if is_on_device(trial.backend) and trial.kind != "kernel":
-        iterations, seconds = 10, 1.0
+        iterations, emit = 10, _end_after(1.0, emit)
     budget = Budget(seconds, iterations)
     return run_trial(change(trial, budget=budget, target={}, precision=None, best=None), registry, emit, hear)
+
+
+def _end_after(seconds: float, emit: Emit) -> Emit:
+    """Return an `emit` that ends a trial so many seconds after its first iteration."""
+    first: list[float] = []
+
+    def limited(records: Sequence[Record]) -> None:
+        emit(records)
+        times = [each.seconds for each in records if each.iteration >= 1]
+        first.extend(times[: not first])
+        if times and times[-1] - first[0] > seconds:
+            raise BenchfwError(f"ended after {seconds:g} seconds")
+
+    return limited
 
 
 def build_trial(

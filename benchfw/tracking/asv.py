@@ -202,6 +202,7 @@ def _is_known(kind: str, table: Mapping[str, Any], registry: Registry) -> bool:
 
 
 def _use_one_thread() -> None:
+    import scipy.linalg  # noqa: F401 - its BLAS, which kernels would load later, is limited as well
     from threadpoolctl import threadpool_limits
 
     threadpool_limits(limits=1)

@@ -211,8 +211,40 @@ class _Watched(np.ndarray):
         return super().__array_ufunc__(ufunc, method, *inputs, **options)
 
 
+@each_dtype
 @each_order
-def test_dense_recurrences_multiply_by_one_library_whose_threads_do_not_meet_those_of_another(order):
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("columns", [1, 3])
+def test_large_products_are_those_of_numpy_for_any_order_and_also_for_one_column(
+    dtype, order, turned, columns
+):
+    rng = np.random.default_rng(7)
+    matrix = rng.standard_normal((700, 600)).astype(dtype)
+    matrix = np.asfortranarray(matrix) if turned else matrix
+    block = rng.standard_normal((600, columns)).astype(dtype, order=order)
+    out = np.asfortranarray(rng.standard_normal((700, columns)).astype(dtype))
+    assert_close(updates.dense_product(block, matrix), matrix @ block, dtype)
+    expected = 2 * (matrix @ block) - 3 * out
+    assert_close(updates.dense_update(block, matrix, out, 2.0, -3.0), expected, dtype)
+
+
+@pytest.mark.parametrize(("matrix", "block"), [((900, 900), (900,)), ((900,), (900, 900))])
+def test_products_of_other_shapes_are_those_of_numpy(matrix, block):
+    rng = np.random.default_rng(8)
+    matrix, block = rng.standard_normal(matrix), rng.standard_normal(block)
+    np.testing.assert_allclose(updates.dense_product(block, matrix), (block.T @ matrix.T).T, rtol=1e-10)
+
+
+def test_a_product_of_sizes_that_differ_is_a_value_error():
+    with pytest.raises(ValueError, match="mismatch"):
+        updates.dense_product(np.ones((800, 5)), np.ones((700, 700)))
+
+
+@each_order
+def test_dense_recurrences_multiply_by_one_library_whose_threads_do_not_meet_those_of_another(
+    monkeypatch, order
+):
+    monkeypatch.setattr(updates, "ONE_THREAD", 0)
     operator = as_operator(symmetric().view(_Watched))
     block, out = blocks(np.float64, order)
     expected = symmetric() @ block

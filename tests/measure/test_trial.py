@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchfw.errors import BenchfwError
 from benchfw.measure.trial import REHEARSAL, collector, rehearsal_registry, run_trial, warm_up
-from benchfw.records import Budget, Ending, Spec, Status
+from benchfw.records import Budget, Ending, Record, Spec, Status
 from benchfw.registry import Registry
 
 
@@ -260,6 +261,23 @@ def test_a_warm_up_on_a_device_has_ten_iterations_since_later_ones_may_compile_k
     records, emit = collector()
     warm_up(make_trial(method=Spec("slide"), budget=Budget(iterations=1000), target={}), registry, emit)
     assert max(each.iteration for each in records) == 10
+
+
+def test_a_warm_up_on_a_device_ends_a_second_after_its_first_iteration_however_long_that_took(
+    registry, make_trial, monkeypatch
+):
+    seen = []
+
+    def run(trial, registry, emit, hear):
+        assert trial.budget == Budget(iterations=10)
+        for iteration, seconds in enumerate((70.0, 80.0, 80.5, 81.5, 82.5)):
+            emit([Record("gap", iteration, seconds, 0.0, 1.0)])
+
+    monkeypatch.setattr("benchfw.measure.trial.is_on_device", lambda backend: backend == "numpy")
+    monkeypatch.setattr("benchfw.measure.trial.run_trial", run)
+    with pytest.raises(BenchfwError, match="ended after 1 seconds"):
+        warm_up(make_trial(), registry, seen.extend)
+    assert [each.iteration for each in seen] == [0, 1, 2, 3]
 
 
 def test_the_trial_that_a_template_rehearses_is_measured_as_others_are():

@@ -51,6 +51,7 @@ class InlineExecutor:
         if trial.cell not in self._warm:
             warm_up(trial, self._registry, collector()[1], _stop_if_debugger_quit)
             self._surroundings.restore()
+            self._surroundings.limit_new_libraries()
             self._warm.add(trial.cell)
         records, emit = collector()
         self._reads.begin_trial()

@@ -144,6 +144,11 @@ class Surroundings:
     def _read_functions(self) -> list[list[Any]]:
         return [list(content.values()) for content in self._watched.values()]
 
+    def limit_new_libraries(self) -> None:
+        """Give native libraries that were loaded since the start their number of threads."""
+        self._pools = ThreadpoolController()
+        self._pools.limit(limits=self._threads)
+
     def set_threads(self) -> None:
         """Give the native libraries their number of threads, here and in processes that a trial starts.
 

@@ -182,7 +182,8 @@ def _feature_gram_numpy(rows: Any, frequencies: Any, tensor_cores: bool = True) 
 
 def _tiles_of_waves(rows: Any, frequencies: Any, write: Write) -> Iterator[tuple[slice, Any, Any]]:
     """Yield slices of the rows, and their cosines and sines, which the next ones overwrite."""
-    size = ROWS * default_threads()
+    threads = default_threads()
+    size = ROWS if threads == 1 else 2 * ROWS * threads  # to be worth the threads, of 512 frequencies
     shape = (min(size, rows.shape[0]), frequencies.shape[1])
     # memory that is new to the process costs as much as the cosines, and would be new for every tile
     phases, cosines = (np.empty(shape, dtype=rows.dtype) for _ in range(2))

@@ -40,6 +40,7 @@ def softmax_loss(scores: Any, labels: Any) -> Any:
 
 @softmax_loss.on("numpy")
 def _softmax_loss_numpy(scores: Any, labels: Any) -> Any:
+    scores = np.ascontiguousarray(scores)  # sums of a row are then the same among any others
     losses = np.empty(scores.shape[0], dtype=scores.dtype)
 
     def write(rows: slice) -> None:
@@ -52,7 +53,7 @@ def _softmax_loss_numpy(scores: Any, labels: Any) -> Any:
         relative[chosen] = 0.0
         losses[rows] = top + np.log1p(relative.sum(axis=1) + np.expm1(-top))
 
-    _over_rows(write, scores)
+    _over_rows(write, scores, labels)
     return losses
 
 
@@ -75,6 +76,7 @@ def softmax_derivative(scores: Any, labels: Any) -> Any:
 
 @softmax_derivative.on("numpy")
 def _softmax_derivative_numpy(scores: Any, labels: Any) -> Any:
+    scores = np.ascontiguousarray(scores)
     derivative = np.empty_like(scores)
 
     def write(rows: slice) -> None:
@@ -84,11 +86,13 @@ def _softmax_derivative_numpy(scores: Any, labels: Any) -> Any:
         shares /= shares.sum(axis=1, keepdims=True)
         shares[np.arange(some.shape[0]), labels[rows]] -= 1.0
 
-    _over_rows(write, scores)
+    _over_rows(write, scores, labels)
     return derivative
 
 
-def _over_rows(write: Callable[[slice], object], scores: Any) -> None:
+def _over_rows(write: Callable[[slice], object], scores: Any, labels: Any) -> None:
+    if scores.shape[:1] != labels.shape:
+        raise ValueError(f"there are {scores.shape[0]} rows of scores, and labels of shape {labels.shape}")
     classes = max(scores.shape[1], 1)
     over_pieces(write, scores.shape[0], max(1, AT_A_TIME // classes), classes, NANOSECONDS)
 

@@ -28,10 +28,9 @@ def waves(phases: Any, out: Any = None, write: Write | None = None) -> tuple[Any
     if phases.shape[0] <= ROWS:
         write(phases, cosines)
     else:
-        shape = phases.shape
-        over_pieces(
-            lambda rows: write(phases[rows], cosines[rows]), shape[0], ROWS, shape[1], nanoseconds=2.0
-        )
+        nanoseconds = 3.0 if phases.dtype == np.float32 else 30.0
+        count, width = phases.shape
+        over_pieces(lambda rows: write(phases[rows], cosines[rows]), count, ROWS, width, nanoseconds)
     return cosines, phases
 
 

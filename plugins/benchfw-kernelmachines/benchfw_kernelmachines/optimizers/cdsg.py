@@ -72,7 +72,7 @@ class CDSG(BlockDescent):
 class Check:
     """The rule of CDSG; it remembers β (m, C) and the ratios η/γ of the steps on old blocks, sorted.
 
-    β is small and on the host, so that a device is waited for once a step, when the derivatives are known.
+    β is small and on the host: a device is waited for when the derivatives are known, and by a line search.
     """
 
     def __init__(self, problem: KernelRisk, variance: float, noise_power: int, limit: Limit) -> None:

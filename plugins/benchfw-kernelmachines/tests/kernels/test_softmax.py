@@ -81,10 +81,27 @@ def test_huge_scores_do_not_overflow(body):
 
 
 @pytest.mark.parametrize("kernel", [softmax_loss, softmax_derivative], ids=lambda each: each.name)
-def test_the_bits_are_the_same_with_any_number_of_threads(monkeypatch, kernel):
-    arguments = sample_softmax_loss(get_backend("numpy"), get_backend("numpy").rng(2), 300_003)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_the_bits_are_the_same_with_any_number_of_threads(monkeypatch, kernel, order):
+    scores, labels = sample_softmax_loss(get_backend("numpy"), get_backend("numpy").rng(2), 300_003)
+    arguments = np.asarray(scores, order=order), labels
     found = []
     for threads in (1, 3):
         monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
         found.append(kernel(*arguments))
     assert np.array_equal(*found)
+
+
+def test_the_bits_of_columns_do_not_depend_on_how_rows_are_divided_among_threads(monkeypatch):
+    scores = np.asfortranarray(np.random.default_rng(3).standard_normal((3261, 100)))
+    labels, found = np.zeros(3261, dtype=np.int64), []
+    for threads in (1, 2):
+        monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
+        found.append(softmax_derivative(scores, labels))
+    assert np.array_equal(*found)
+
+
+@pytest.mark.parametrize("kernel", [softmax_loss, softmax_derivative], ids=lambda each: each.name)
+def test_rows_and_labels_that_differ_in_number_are_refused(kernel):
+    with pytest.raises(ValueError, match=r"2 rows of scores, and labels of shape \(3,\)"):
+        kernel(np.zeros((2, 4)), np.zeros(3, dtype=np.int64))
