@@ -3,7 +3,7 @@
 `benchfw.core_plugin` registers the kernels by name: listing them should not cost the import of NumPy.
 """
 
-from benchfw.backends.threads import default_threads, over_pieces
+from benchfw.backends.threads import default_threads, over_pieces, useful_threads
 from benchfw.kernels._kernel import Kernel, kernel, namespace
 from benchfw.kernels.blocks import add_scaled, column_dots, squares_and_dots, well_conditioned
 from benchfw.kernels.cholesky import (
@@ -74,5 +74,6 @@ __all__ = [
     "side_by_side",
     "squares_and_dots",
     "update_and_dots",
+    "useful_threads",
     "well_conditioned",
 ]

@@ -8,9 +8,10 @@ from __future__ import annotations
 from math import log2
 from typing import Any
 
-from benchfw.kernels import kernel, namespace
+from benchfw.kernels import kernel, namespace, useful_threads
 
 COLUMNS = 8  # of the samples' blocks
+NANOSECONDS = 50.0  # that a number takes to be transformed there and back
 
 
 def _spectrum_counts(column: Any) -> tuple[float, float]:
@@ -67,7 +68,8 @@ def toeplitz_product(spectrum: Any, block: Any) -> Any:
 def _toeplitz_product_numpy(spectrum: Any, block: Any) -> Any:
     from scipy import fft
 
-    return _product(fft, spectrum, block)
+    with fft.set_workers(useful_threads(NANOSECONDS * block.size)):
+        return _product(fft, spectrum, block)
 
 
 @toeplitz_product.on("cupy")

@@ -70,3 +70,13 @@ def test_the_spectrum_is_that_of_a_circulant_matrix_with_the_toeplitz_matrix_in_
     np.testing.assert_allclose(circulant[:5, :5], toeplitz(column))
     both = np.concatenate([spectrum, spectrum[1:-1]])
     np.testing.assert_allclose(np.sort(both), np.linalg.eigvalsh(circulant), atol=1e-13)
+
+
+def test_the_bits_are_the_same_with_any_number_of_threads(monkeypatch):
+    rng = np.random.default_rng(5)
+    spectrum, block = toeplitz_spectrum(rng.standard_normal(9_000)), rng.standard_normal((9_000, 5))
+    found = []
+    for threads in (1, 3):
+        monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
+        found.append(toeplitz_product(spectrum, block))
+    assert np.array_equal(*found)
