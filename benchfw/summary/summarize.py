@@ -160,9 +160,14 @@ def _compare(
     metrics = metric_names(trials)
     gains = frozenset(name for each in trials for name in each.gains)
     targets = choose_targets([*groups.values()]) if kind == "optimizer" else ()
-    wanted = _wanted_reference(finished, asked)
-    reference = wanted if kind != "optimizer" else first_to_arrive(groups, wanted, targets)
-    ends = last_seconds(finished[reference]) if kind == "optimizer" and len(groups) > 1 else {}
+    wanted = reference = _wanted_reference(finished, asked)
+    ends: Mapping[int, float] = {}
+    if kind == "optimizer" and len(groups) > 1:
+        ends = last_seconds(finished[wanted])
+        # one that ends by itself is compared where it ends, rather than at a target that nobody has named
+        if not (ends and all(target.automatic for target in targets)):
+            reference = first_to_arrive(groups, wanted, targets)
+            ends = last_seconds(finished[reference])
     samples = {
         cell: allow_for_noise(sample_trials(kind, group, targets, ends, metrics), by)
         for cell, group in groups.items()

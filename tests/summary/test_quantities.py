@@ -153,6 +153,20 @@ def test_methods_are_seen_at_the_second_at_which_the_reference_was_done(make, ru
     assert "gap when exact is done" in headline_table(summary.comparisons[0]).header
 
 
+def test_a_reference_that_ends_by_itself_stays_the_reference_where_others_reach_a_target_that_nobody_named(
+    make, run
+):
+    others = [
+        make.result("optimizer", "p", "more", r, make.curve("gap", [9, 3 * x, 0.4 * x, 0.1 * x, 0.01]))
+        for r, x in enumerate([1.01, 1.0, 1.02, 0.98, 0.99])
+    ]
+    summary = summarize(run, [*exact_and_stepwise(make), *others])
+    (comparison,) = summary.comparisons
+    assert comparison.name(comparison.reference) == "exact"
+    assert comparison.replaced is None
+    assert rows_of(summary, "more")["gap_when_reference_is_done"].interval.estimate == 0.1
+
+
 def test_a_reference_that_ran_out_of_its_budget_was_not_done(make, run):
     summary = summarize(run, exact_and_stepwise(make, ending=Ending.SECONDS))
     assert "gap_when_reference_is_done" not in rows_of(summary, "steps")
