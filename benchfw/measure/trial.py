@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 from benchfw.backends import Backend, Rng, get_backend, is_on_device
 from benchfw.contract import cost_unit_of
 from benchfw.counting import CountedProblem
-from benchfw.errors import BenchfwError, PluginError
+from benchfw.errors import BackendUnavailable, BenchfwError, PluginError
 from benchfw.measure.audit import Rebuild, shared_arrays
 from benchfw.measure.clock import Clock, is_wall_time
 from benchfw.measure.endings import facts_of_method, outcome_of, with_parts
@@ -80,8 +81,9 @@ def warm_up(
     """
     iterations = 2 if trial.kind == "estimator" else 1  # two draws are the fewest that have a variance
     seconds = trial.budget.seconds if trial.kind == "kernel" else None  # a call may be too long to be made
-    if is_on_device(trial.backend) and trial.kind != "kernel":
-        iterations, emit = 10, _end_after(1.0, emit)
+    with contextlib.suppress(BackendUnavailable):  # the trial will say so
+        if trial.kind != "kernel" and is_on_device(trial.backend):
+            iterations, emit = 10, _end_after(1.0, emit)
     budget = Budget(seconds, iterations)
     return run_trial(change(trial, budget=budget, target={}, precision=None, best=None), registry, emit, hear)
 

@@ -252,6 +252,7 @@ def test_a_warm_up_is_short_and_swallows_faults(registry, make_trial, kind):
     assert records
     assert max(each.iteration for each in records) <= 2
     warm_up(replace(trial, method=Spec("nothing")), registry, emit)
+    warm_up(replace(trial, backend="abacus"), registry, emit)
 
 
 def test_a_warm_up_on_a_device_has_ten_iterations_since_later_ones_may_compile_kernels_too(
