@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable
 
 WIDE = 1 << 20  # entries that a thread takes at a time, at most
-LEAST = 5e5  # nanoseconds of work for each thread: to start one takes up to a fifth of that
+LEAST = 5e5  # nanoseconds of work for each thread, so that its start is the smaller part
 
 
 def default_threads() -> int:

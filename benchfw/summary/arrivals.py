@@ -175,6 +175,14 @@ def _add_values(
         _add_brackets(found, quantity, repetitions, ends, which & (values >= 0) & (values < floors))
 
 
+def others_have_begun(
+    groups: Mapping[Cell, Sequence[History]], reference: Cell, done: Mapping[int, float]
+) -> bool:
+    """Return whether another method has an answer when the reference is done; not where it never is."""
+    others = (each for cell, group in groups.items() if cell != reference for each in group if each.metrics)
+    return any(_has_begun(each, each.metrics[0], done.get(each.repetition, math.nan)) for each in others)
+
+
 def _has_begun(history: History, metric: str, second: float) -> bool:
     """Return whether a run has an answer other than its start by some second; one without a curve counts."""
     curve = history.budgeted(metric)

@@ -15,7 +15,7 @@ from benchfw.analysis.rates import Rate, find_rates
 from benchfw.errors import BenchfwError
 from benchfw.provenance import Run
 from benchfw.records import GAP, Cell, MethodKind, Result
-from benchfw.summary.arrivals import first_to_arrive
+from benchfw.summary.arrivals import first_to_arrive, others_have_begun
 from benchfw.summary.claims.parts import Measurements
 from benchfw.summary.claims.reader import ClaimReader
 from benchfw.summary.contrasts import find_contrasts, with_decisions
@@ -165,7 +165,8 @@ def _compare(
     if kind == "optimizer" and len(groups) > 1:
         ends = last_seconds(finished[wanted])
         # one that ends by itself is compared where it ends, rather than at a target that nobody has named
-        if not (ends and all(target.automatic for target in targets)):
+        unnamed = all(target.automatic for target in targets)
+        if not (unnamed and others_have_begun(groups, wanted, ends)):
             reference = first_to_arrive(groups, wanted, targets)
             ends = last_seconds(finished[reference])
     samples = {

@@ -167,6 +167,26 @@ def test_a_reference_that_ends_by_itself_stays_the_reference_where_others_reach_
     assert rows_of(summary, "more")["gap_when_reference_is_done"].interval.estimate == 0.1
 
 
+def test_a_reference_that_ends_before_the_others_begin_is_replaced_where_it_does_not_reach_the_target(
+    make, run
+):
+    curves = {"steps": 1.0, "more": 2.0}
+    results = [
+        make.result(
+            "optimizer", "p", "exact", r, make.curve("gap", [9, 5], seconds=0.1), ending=Ending.BY_ITSELF
+        )
+        for r in range(5)
+    ]
+    for name, factor in curves.items():
+        results += [
+            make.result("optimizer", "p", name, r, make.curve("gap", [9, 4, 0.5 * x, 0.1], seconds=factor))
+            for r, x in enumerate([1.0, 1.01, 0.99, 1.02, 0.98])
+        ]
+    (comparison,) = summarize(run, results).comparisons
+    assert comparison.name(comparison.reference) == "steps"
+    assert comparison.name(comparison.replaced) == "exact"
+
+
 def test_a_reference_that_ran_out_of_its_budget_was_not_done(make, run):
     summary = summarize(run, exact_and_stepwise(make, ending=Ending.SECONDS))
     assert "gap_when_reference_is_done" not in rows_of(summary, "steps")
