@@ -187,7 +187,7 @@ class Record(NamedTuple):
     """One measured value: the metric after so many iterations, seconds and oracle calls.
 
     `cpu_seconds` are the processor's for the trial's process, all threads together, without the processes
-    that it starts; None on a device, where the processor only waits.
+    that it starts; on a device without those in which the processor only waits for an answer.
     """
 
     metric: str

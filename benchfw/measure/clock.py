@@ -44,29 +44,32 @@ def is_wall_time() -> bool:
 class Clock:
     """A stopwatch used as a context manager; `seconds` is the sum of all its intervals.
 
-    `cpu_seconds` are the processor's in them, of all threads of this process; None on a device.
+    `cpu_seconds` are the processor's in them, of all threads of this process; on a device without those in
+    which it only waits for it in the end.
     """
 
     def __init__(self, backend: Backend) -> None:
         self._synchronize = backend.synchronize
-        on_host = getattr(type(backend), "stopwatch", Backend.stopwatch) is Backend.stopwatch
-        self.now = _host_timer if on_host else perf_counter
+        self._on_host = getattr(type(backend), "stopwatch", Backend.stopwatch) is Backend.stopwatch
+        self.now = _host_timer if self._on_host else perf_counter
         self._started = self._cpu_started = 0.0
-        self.seconds = 0.0
-        self.cpu_seconds: float | None = 0.0 if on_host else None
+        self.seconds = self.cpu_seconds = 0.0
 
     def __enter__(self) -> Self:
         self._synchronize()  # work queued before, such as metrics, is not the method's
-        if self.cpu_seconds is not None:
-            self._cpu_started = process_time()  # outside the other clock: it takes longer to read
+        self._cpu_started = process_time()  # outside the other clock: it takes longer to read
         self._started = self.now()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._synchronize()
+        used = 0.0 if self._on_host else process_time()  # while the device still works
+        self._wait()
         self.seconds += self.now() - self._started
-        if self.cpu_seconds is not None:
-            self.cpu_seconds += max(0.0, process_time() - self._cpu_started - READING_COST)
+        used = process_time() if self._on_host else used
+        self.cpu_seconds += max(0.0, used - self._cpu_started - READING_COST)
+
+    def _wait(self) -> None:
+        self._synchronize()
 
     def deadline(self, seconds: float) -> float:
         """Return what `now` will be when a running clock shows this many seconds."""
@@ -87,6 +90,6 @@ class DeviceClock(Clock):
         self._stop = self._stopwatch()
         return self
 
-    def __exit__(self, *raised: object) -> None:
+    def _wait(self) -> None:
         self.device_seconds += nan if self._stop is None else self._stop()
-        super().__exit__(*raised)
+        super()._wait()

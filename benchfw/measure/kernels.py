@@ -39,7 +39,7 @@ class Block(NamedTuple):
     calls: int
     seconds: float
     device_seconds: float
-    cpu_seconds: float | None
+    cpu_seconds: float
 
 
 def timed_blocks(
@@ -95,13 +95,17 @@ def _emit_blocks(blocks: Iterator[Block], prefix: str, emit: Emit) -> tuple[int,
     total, total_cpu, number, calls = 0.0, 0.0, 0, 0
     for number, (calls, seconds, device_seconds, cpu_seconds) in enumerate(blocks, 1):
         total += seconds
-        total_cpu += cpu_seconds or 0.0
-        used = None if cpu_seconds is None else total_cpu
+        total_cpu += cpu_seconds
         measured = {f"{prefix}seconds_per_call": seconds / calls}
         if math.isfinite(device_seconds) and not prefix:
             measured["device_seconds_per_call"] = device_seconds / calls
         cost = float(number * calls)
-        emit([Record(name, number, total, cost, value, "metric", used) for name, value in measured.items()])
+        emit(
+            [
+                Record(name, number, total, cost, value, "metric", total_cpu)
+                for name, value in measured.items()
+            ]
+        )
     return number, calls, total
 
 

@@ -80,13 +80,14 @@ def measure_steps(trial: Trial, registry: Registry, before: int, count: int) -> 
 
 
 def _time(before: int, count: int, trial: Trial, registry: Registry) -> tuple[float, float, float]:
-    """Make the steps; return their seconds, CPU seconds and cost."""
+    """Make the steps; return their seconds, CPU seconds before a device is waited for, and cost."""
     backend, (problem, answers) = get_backend(trial.backend), _go_to(before, trial, registry)
     backend.synchronize()
     wall, cpu, cost = perf_counter(), process_time(), float(problem.cost)
     _take(answers, count, trial)
+    used = process_time() - cpu
     backend.synchronize()
-    return perf_counter() - wall, process_time() - cpu, float(problem.cost) - cost
+    return perf_counter() - wall, used, float(problem.cost) - cost
 
 
 def _trace(before: int, count: int, trial: Trial, registry: Registry) -> tuple[DeviceEvent, ...] | None:

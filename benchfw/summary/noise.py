@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from benchfw.provenance import Burst, Noise, Run
+from benchfw.summary.model import CPU_TIMES
 from benchfw.summary.quantities import Sample
 
 WALL_TIMES = frozenset(
@@ -26,6 +27,7 @@ FEWEST_BURSTS = 2  # one of a few milliseconds says little
 WAITING = 2.0
 """Times that are so many times the CPU seconds, beyond the slow-down of the machine, hold something else."""
 
+T = TypeVar("T")
 CROWDED = 0.25  # cores more than there are, that a run and other processes ask for
 
 
@@ -65,20 +67,53 @@ def slowdowns(run: Run, other: Run) -> Slowdowns:
     return Slowdowns(by, cpu_slowdown(run.noise, quiet), max(by, BUSY if measured else WAITING))
 
 
-def allow_for_noise(sample: Sample, by: float, times: Collection[str] = WALL_TIMES) -> Sample:
+def allow_for_noise(sample: Sample, by: float, cpu_by: float) -> Sample:
     """Return a sample whose times may be too long by a factor: a busy machine slows some methods more.
 
-    So the ratio of two times may be off by it in either direction.
+    So the ratio of two times may be off by it in either direction. `cpu_by` is the slow-down in CPU seconds:
+    of trials on a device they say how much of a time was the host's, and are left out afterwards.
     """
-    if by <= 1:
-        return sample
+    slowed = replace(_widen(sample, by, WALL_TIMES), slowdown=max(1.0, by))
+    return _allow_for_host(sample, slowed, by, cpu_by) if sample.on_device else slowed
+
+
+def allow_for_slow_cpu(sample: Sample, by: float) -> Sample:
+    """Return a sample whose CPU seconds may be too many by a factor, as those of another run may be."""
+    return _widen(sample, by, CPU_TIMES.values())
+
+
+def _widen(sample: Sample, by: float, times: Collection[str]) -> Sample:
     brackets = {
         quantity: {each: (low / by, high) for each, (low, high) in sample.find_brackets(quantity).items()}
         for quantity in sample.values
-        if quantity in times
+        if by > 1 and quantity in times
     }
-    slowed = by if times is WALL_TIMES else sample.slowdown
-    return replace(sample, brackets={**sample.brackets, **brackets}, slowdown=slowed)
+    return replace(sample, brackets={**sample.brackets, **brackets})
+
+
+def _allow_for_host(sample: Sample, slowed: Sample, by: float, cpu_by: float) -> Sample:
+    """Return a sample on a device, whose times t with c CPU seconds are at least t - c (s - 1)/s_c.
+
+    s is the slow-down in time, s_c in CPU seconds: on a quiet host the c seconds would be c/s_c and take as
+    long, instead of s times as long, so that no launch would come earlier by more. In the seconds that are
+    left the host has nothing to do but to wait, and its speed makes no difference.
+    """
+    brackets = dict(slowed.brackets)
+    for quantity, used in CPU_TIMES.items():
+        if by > 1 and quantity in sample.values and used in sample.values:
+            spent, times = sample.find_brackets(used), sample.find_brackets(quantity)
+            brackets[quantity] = {
+                each: (max(low / by, low - spent[each][0] * (by - 1) / cpu_by), high)
+                if each in spent
+                else (low / by, high)
+                for each, (low, high) in times.items()
+            }
+    values, within = _without_cpu(sample.values), _without_cpu(sample.within)
+    return replace(slowed, values=values, within=within, brackets=_without_cpu(brackets))
+
+
+def _without_cpu(found: Mapping[str, T]) -> dict[str, T]:
+    return {quantity: each for quantity, each in found.items() if quantity not in CPU_TIMES.values()}
 
 
 def waits(sample: Sample, by: float) -> bool:

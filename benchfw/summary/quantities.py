@@ -78,8 +78,9 @@ class Sample:
     `within` holds intervals from inside each trial, for the quantities that have one: used when there is a
     single repetition. `brackets` has the two ends of a value that was not seen exactly. `arrivals` says of
     each repetition that counts how it went on the way to the target. Times may be too long by the factor
-    `slowdown`. Lower is better in all values: those of `gains`, and of gains when the reference was done, are
-    negated; `interval` has them as they were measured.
+    `slowdown`. CPU seconds of trials `on_device` are those in which the host had other work than to wait.
+    Lower is better in all values: those of `gains`, and of gains when the reference was done, are negated;
+    `interval` has them as they were measured.
     """
 
     kind: MethodKind
@@ -90,6 +91,7 @@ class Sample:
     facts: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
     slowdown: float = 1.0
     gains: frozenset[str] = frozenset()
+    on_device: bool = False
 
     def is_gain(self, quantity: str) -> bool:
         """Return whether the values of a quantity are negated."""

@@ -49,7 +49,8 @@ def sample_trials(
         for history in alike if known else ():
             for name, value in known.items():
                 facts[name].add(history.repetition, value)
-    return replace(sample, facts=dict(facts))
+    on_device = any(each.outcome.device for each in histories)
+    return replace(sample, facts=dict(facts), on_device=on_device)
 
 
 def prepared_facts(outcome: Outcome) -> dict[str, float]:

@@ -25,7 +25,7 @@ from benchfw.summary.histories import History, Tally
 from benchfw.summary.kernels import rate_intervals
 from benchfw.summary.lines import find_hits, find_lines
 from benchfw.summary.model import CPU_TIMES, Comparison, Row, Summary
-from benchfw.summary.noise import BUSY, allow_for_noise, describe_noise, slowdown, waits
+from benchfw.summary.noise import BUSY, allow_for_noise, cpu_slowdown, describe_noise, slowdown, waits
 from benchfw.summary.quantities import TO_TARGET, WHEN_DONE, Sample
 from benchfw.summary.samples import sample_trials
 from benchfw.summary.sweeps import find_sweep
@@ -55,7 +55,7 @@ def summarize(
     runs, for problems that do not know their optimum.
     """
     findings = Findings()
-    by = slowdown(run.noise)
+    by, cpu_by = slowdown(run.noise), cpu_slowdown(run.noise, run.noise.quiet)
     jobs = run.environment.jobs if run.environment.clock == "wall" else 1
     tuning = TuningReader(run)
     claims = ClaimReader(run)
@@ -70,6 +70,7 @@ def summarize(
         asked=asked,
         best_known=best_known,
         by=by,
+        cpu_by=cpu_by,
         by_cpu=by_cpu,
         jobs=jobs,
         figures=figures,
@@ -147,6 +148,7 @@ def _compare(
     asked: str,
     best_known: BestKnown,
     by: float,
+    cpu_by: float,
     by_cpu: bool,
     jobs: int,
     figures: bool,
@@ -170,7 +172,7 @@ def _compare(
             reference = first_to_arrive(groups, wanted, targets)
             ends = last_seconds(finished[reference])
     samples = {
-        cell: allow_for_noise(sample_trials(kind, group, targets, ends, metrics), by)
+        cell: allow_for_noise(sample_trials(kind, group, targets, ends, metrics), by, cpu_by)
         for cell, group in groups.items()
     }
     drawn = {cell: sample for cell, sample in samples.items() if isinstance(sample, DrawSample)}

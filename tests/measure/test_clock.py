@@ -110,14 +110,21 @@ def test_cpu_seconds_are_the_processors_but_a_device_is_timed_as_before(monkeypa
     assert (host.seconds, device.seconds) == (0.0, 5.0)
 
 
-def test_cpu_seconds_are_read_beside_the_time_and_never_on_a_device(monkeypatch):
-    used = iter([1.0, 1.25, 2.0, 2.5])
-    monkeypatch.setattr(clock_module, "process_time", lambda: next(used))
-    host, device = Clock(Device()), Clock(Timed())
-    for _ in range(2):
-        with host:
-            time.sleep(3.0)
-        with device:
-            time.sleep(1.0)
-    assert (host.seconds, host.cpu_seconds) == (6.0, pytest.approx(0.75, abs=1e-3))
-    assert (device.seconds, device.cpu_seconds) == (2.0, None)
+def test_cpu_seconds_are_read_beside_the_time_and_on_a_device_before_it_is_waited_for(monkeypatch):
+    used = 0.0
+    monkeypatch.setattr(clock_module, "process_time", lambda: used)
+
+    class Spinning(Timed):
+        def synchronize(self):
+            nonlocal used
+            used += self.queued
+            super().synchronize()
+
+    for kind, device in ((Clock, Device()), (Clock, Spinning()), (DeviceClock, Spinning())):
+        clock = kind(device)
+        for _ in range(2):
+            with clock:
+                used += 1.0
+                time.sleep(1.0)
+                device.queued = 2.0
+        assert (clock.seconds, clock.cpu_seconds) == (6.0, pytest.approx(2.0, abs=1e-3))

@@ -21,7 +21,7 @@ RAISED = "RuntimeError: boom"
 def side(
     kind="optimizer", *, number=1, seed=1, runs=RUNS, fails=0, short=0, wall=1.0, cpu=1.0,
     noise=QUIET, budget=90, methods="a", prepare=None, ending=Ending.ITERATIONS, step=1, overshoot=1.0,
-    signed=None,
+    signed=None, device="",
 ):  # fmt: skip
     """A run; the last of the method's runs fail, those before them stop short of the target.
 
@@ -59,7 +59,7 @@ def side(
             )
             if prepare is not None:
                 ended = replace(ended, prepare_cost=prepare, prepare_seconds=prepare * wall * pace)
-            results.append(Result(len(results), trial, ended))
+            results.append(Result(len(results), trial, replace(ended, device=device)))
     return Run(number, "made-up", "", Path("s"), "", noise=noise), results
 
 
@@ -150,6 +150,16 @@ def test_waiting_is_a_change_only_beyond_the_noise_of_both_runs():
     rows, found = compare(side(), side(number=2, wall=2.0, cpu=2.0))
     assert rows["seconds_to_target"].change.word == rows["cpu_seconds_to_target"].change.word == "regressed"
     assert not list(found.times_apart())
+
+
+def test_on_a_device_times_are_compared_and_the_noise_of_the_host_is_in_its_part_of_them():
+    slow = Noise(tuple(Burst(float(k), 0.0015, 0.001, 0.0015) for k in range(3)))
+    for cpu, word in ((0.1, "regressed"), (1.0, "within noise")):
+        rows, _ = compare(
+            side(device="GPU", cpu=cpu), side(number=2, device="GPU", cpu=cpu, wall=1.3, noise=slow)
+        )
+        assert rows["seconds_to_target"].change.word == word
+        assert not any("cpu" in quantity for quantity in rows)
 
 
 def test_rare_slow_runs_are_not_called_no_change_until_they_would_have_been_seen():

@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from benchfw.provenance import Burst, Environment, Machine, Noise
 from benchfw.report.verdicts import verdict
 from benchfw.report.verdicts.phrases import caveat_sentences
-from benchfw.summary.noise import cpu_slowdown, describe_noise, shift, slowdown
+from benchfw.summary.noise import allow_for_noise, cpu_slowdown, describe_noise, shift, slowdown
+from benchfw.summary.quantities import Sample
 from benchfw.summary.summarize import summarize
 
 
@@ -57,6 +59,72 @@ def test_on_a_busy_machine_cpu_seconds_decide_where_all_methods_of_one_thread_ha
     without = timed(make, "gd", 3.0, 2.0) + timed(make, "svrg", 2.0, None)
     (comparison,) = summarize(busy, without).comparisons
     assert "CPU" not in verdict(comparison)
+
+
+def on_device(make, name, seconds, cpu):
+    """Five runs on a GPU, in which the host worked for so many CPU seconds, if that is known."""
+    return [
+        make.result(
+            "optimizer", "p", name, r,
+            [
+                each._replace(cpu_seconds=None if cpu is None else cpu * each.iteration)
+                for each in make.curve("gap", [9, 0.5], seconds=seconds)
+            ],
+            target={"gap": 1.0}, backend="cupy", device="GPU",
+        )
+        for r in range(5)
+    ]  # fmt: skip
+
+
+def test_on_a_device_only_the_hosts_part_of_a_time_may_be_too_long(make, run):
+    slow = on(run, Noise(bursts(2.0, 2.0, cpu=2.0)))  # half as fast
+    shared = on(run, Noise(bursts(2.0, 2.0)))  # as fast, and has half of the time
+    for busy, cpu, ends in (
+        (slow, 1.0, (3.5 / 10, 4 / 9.5)),
+        (shared, 1.0, (3 / 10, 4 / 9)),
+        (shared, 4.0, (2 / 10, 4 / 6)),  # never less than half of the time
+        (shared, None, (2 / 10, 4 / 5)),
+    ):
+        results = on_device(make, "gd", 10.0, cpu) + on_device(make, "svrg", 4.0, cpu)
+        (comparison,) = summarize(busy, results).comparisons
+        (ratio,) = (
+            row.ratio
+            for row in comparison.rows
+            if (row.cell.method, row.quantity) == ("svrg", "seconds_to_target")
+        )
+        assert (ratio.low, ratio.estimate, ratio.high) == pytest.approx((ends[0], 0.4, ends[1]))
+        assert not any("cpu" in row.quantity for row in comparison.rows)
+        assert "CPU" not in verdict(comparison)
+
+
+def test_times_on_a_device_allow_for_every_delay_that_a_busy_host_causes():
+    rng = np.random.default_rng(8)
+    shares = []
+    for _ in range(500):
+        host, device = rng.lognormal(0, 1, 20), rng.lognormal(rng.normal(0, 2), 1, 20)
+        reads = rng.random(20) < 0.1
+        by = rng.uniform(1.0, 4.0)
+        cpu_by = rng.uniform(1.0, by)
+
+        def take(pace, cpu_pace, host=host, device=device, reads=reads):
+            """Return the time of launches, some of whose results the host waits for in a loop."""
+            now = free = used = 0.0
+            for launch, work, read in zip(host, device, reads, strict=True):
+                now, used = now + pace * launch, used + cpu_pace * launch
+                free = max(free, now) + work
+                if read:
+                    now, used = free, used + free - now
+            return max(now, free), used
+
+        quiet, (seconds, used) = take(1.0, 1.0)[0], take(by, cpu_by)
+        values = {"seconds_to_target": {0: seconds}, "cpu_seconds_to_target": {0: used}}
+        sample = allow_for_noise(Sample("optimizer", values, on_device=True), by, cpu_by)
+        ((low, high),) = sample.find_brackets("seconds_to_target").values()
+        assert low <= quiet * (1 + 1e-12)
+        assert quiet <= high * (1 + 1e-12)
+        shares.append(low / high)
+    assert max(shares) > 0.95  # where the device is the limit
+    assert min(shares) < 0.3  # where the host is
 
 
 def test_on_a_busy_machine_estimators_are_ranked_by_cpu_seconds(make, run):
