@@ -10,7 +10,7 @@ ROUNDED = range(1 << 20, 1 << 30)  # bytes
 
 @contextmanager
 def growing_arrays() -> Iterator[None]:
-    """Have CuPy's pool give a little more than asked for, unless somebody has chosen how memory is given.
+    """Have CuPy's pool give powers of two, unless somebody has chosen how memory is given.
 
     An array that is larger from step to step would else never find what the one before has left: every step
     would take new memory, which stops the device, and the pool would grow by all of them.
@@ -26,6 +26,5 @@ def growing_arrays() -> Iterator[None]:
 
 
 def round_up(size: int) -> int:
-    """Return the next of four sizes from one power of two to the next; small and very large ones as given."""
-    unit = 1 << max(0, size.bit_length() - 3)
-    return -(-size // unit) * unit if size in ROUNDED else size
+    """Return the next power of two; small and very large sizes as given."""
+    return 1 << (size - 1).bit_length() if size in ROUNDED else size

@@ -42,7 +42,7 @@ def test_an_array_that_grows_gets_the_same_size_again_and_others_what_they_ask_f
         for size in (100 << 20, 110 << 20):
             cuda.get_allocator()(size)
     cuda.get_allocator()(100 << 20)
-    assert pool.given == [112 << 20, 112 << 20, 100 << 20]
+    assert pool.given == [128 << 20, 128 << 20, 100 << 20]
 
 
 def test_an_allocator_of_somebody_else_stays(pool):
@@ -51,7 +51,8 @@ def test_an_allocator_of_somebody_else_stays(pool):
         assert cuda.get_allocator() is print
 
 
-def test_memory_of_a_gpu_is_given_in_four_sizes_an_octave():
-    sizes = 1, 100, 112, 113, 127, 128
-    assert [round_up(size << 20) >> 20 for size in sizes] == [1, 112, 112, 128, 128, 128]
+def test_memory_of_a_gpu_is_given_in_powers_of_two():
+    sizes = 1, 63, 64, 65, 127, 128
+    assert [round_up(size << 20) >> 20 for size in sizes] == [1, 64, 64, 128, 128, 128]
+    assert round_up((64 << 20) + 1) == 128 << 20
     assert (round_up(1000), round_up((5 << 30) + 1)) == (1000, (5 << 30) + 1)

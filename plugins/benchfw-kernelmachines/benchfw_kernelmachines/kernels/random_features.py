@@ -23,6 +23,7 @@ from benchfw_kernelmachines.kernels.waves import ROWS, Write, find_writer, waves
 COORDINATES, FREQUENCIES, OUTPUTS = 8, 16, 3  # of the samples
 FEATURES = 256  # of small blocks taken together there: a draw for each would cost more than its features
 MEMORY_OF_FEATURE = 512  # bytes that a GPU should have for each that it holds: 1 % of it in float32
+MOST_FEATURES = 1 << 27  # that it holds: blocks that are added step by step need no new memory from there on
 
 
 Frequencies: TypeAlias = Callable[[range], Any]
@@ -231,7 +232,7 @@ def _most_features() -> int:
     """Return how many features, or phases, a GPU should hold at once."""
     import cupy
 
-    return int(cupy.cuda.Device().mem_info[1]) // MEMORY_OF_FEATURE
+    return min(MOST_FEATURES, int(cupy.cuda.Device().mem_info[1]) // MEMORY_OF_FEATURE)
 
 
 def _device_features(rows: Any, frequencies: Any, tensor_cores: bool) -> Any:
