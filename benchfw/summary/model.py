@@ -303,7 +303,7 @@ class Comparison:
         return self.kind == "kernel" and self.problem != self.cells[0].problem
 
     def size(self, cell: Cell) -> int:
-        """Return the number of entries of a kernel's largest argument."""
+        """Return the number of entries of a kernel's largest argument or result."""
         return int(self.tallies[cell].first.problem.params.get("size", 0))
 
 

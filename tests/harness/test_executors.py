@@ -69,7 +69,7 @@ class Trouble:
         yield problem.number
         with COUNT.open("a") as file:
             file.write("x")
-        if COUNT.stat().st_size == 20:
+        if COUNT.stat().st_size == {at}:
             {trouble}
         yield problem.number
 
@@ -92,9 +92,9 @@ def trial(make_trial):
 def run_many(plugin_file, tmp_path, trial, monkeypatch):
     """Run 40 short trials, the twentieth of which makes trouble; say how many were handed out at once."""
 
-    def run(trouble, **options):
+    def run(trouble, at=20, **options):
         count, sizes, notes = tmp_path / "count", [], []
-        source = plugin_file(COUNTING.format(trouble=trouble, count=str(count)), "counting.py")
+        source = plugin_file(COUNTING.format(trouble=trouble, count=str(count), at=at), "counting.py")
         monkeypatch.setattr(executor, "TOGETHER_SECONDS", 60.0)  # however slow the machine is
         begin = process.WorkerProcess.begin
         monkeypatch.setattr(
@@ -151,6 +151,15 @@ def test_a_trial_that_leaves_something_behind_is_the_last_of_its_worker(run_many
     finished, _, (note,) = run_many("os.chdir('/')", isolation="worker")
     assert {each.status for each in finished.values()} == {Status.DONE}
     assert "left behind: working directory; the next trial has a new process" in note
+
+
+def test_the_warning_filters_of_a_library_that_is_imported_in_a_rehearsal_are_nobodys_fault(run_many):
+    filters = "import sys, warnings\n            warnings.simplefilter('ignore', ImportWarning)"
+    imported = f"{filters}\n            sys.modules['new'] = sys"
+    _, _, notes = run_many(imported, at=1, isolation="worker")
+    assert notes == []
+    _, _, (note,) = run_many(imported, at=60, isolation="worker")  # a trial's: 41 were before
+    assert "left behind: warning filters" in note
 
 
 def test_trials_one_of_which_replaces_a_function_run_again_one_by_one(run_many, tmp_path):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from benchfw import kernels
+from benchfw.backends import get_backend
 from benchfw.registry import Registry
 from benchfw.testing import Effort, checks_for, subjects_of
 from benchfw.testing.pytest_plugin import BoundCheck
@@ -33,3 +35,25 @@ def test_every_exported_kernel_is_registered():
 def test_a_kernel_registered_by_place_is_listed_under_its_own_name():
     for name, entry in Registry().entries("kernel").items():
         assert entry.factory.name == name
+
+
+def entries_in(value):
+    """Yield the numbers of entries of all arrays in a value, and in the parts of one that is no array."""
+    if isinstance(value, np.ndarray):
+        yield value.size
+    elif hasattr(value, "nnz"):
+        yield value.nnz
+    else:
+        for part in value if isinstance(value, list | tuple) else getattr(value, "__dict__", {}).values():
+            yield from entries_in(part)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_the_size_of_a_sample_is_that_of_the_largest_argument_or_result(entry):
+    backend = get_backend("numpy")
+    for size in (10_000, 40_000):
+        arguments = entry.sample(backend, backend.rng(1), size)
+        argument, result = (
+            max(entries_in([*each]), default=0) for each in (arguments, [entry.factory(*arguments)])
+        )
+        assert size / 2 <= (argument if argument >= size / 2 else result) <= 2 * size

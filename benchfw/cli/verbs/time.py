@@ -43,7 +43,7 @@ def parse_sizes(_ctx: click.Context, _param: click.Parameter, values: tuple[str,
     callback=parse_sizes,
     multiple=True,
     metavar="SIZE",
-    help="Entries of a kernel's largest argument; repeatable.  [default: 1e4, 1e5, 1e6]",
+    help="Entries of a kernel's largest argument or result; repeatable.  [default: 1e4, 1e5, 1e6]",
 )
 @click.option(
     "--backend",

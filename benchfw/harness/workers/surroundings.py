@@ -141,6 +141,10 @@ class Surroundings:
         self._names = {name: tuple(content) for name, content in self._watched.items()}
         self._functions = self._read_functions()
 
+    def note_imports(self) -> None:
+        """Take the warning filters for granted, which a library may set when it is imported."""
+        self._before[list(_STATE).index(_FILTERS)] = _STATE[_FILTERS]()
+
     def _read_functions(self) -> list[list[Any]]:
         return [list(content.values()) for content in self._watched.values()]
 
@@ -224,6 +228,7 @@ _WATCHED_MODULES = frozenset(
     ("builtins", "math", "random", "time", "numpy", "numpy.linalg", "numpy.random", "scipy.linalg")
 )
 
+_FILTERS = "warning filters"
 _STATE: Mapping[str, Callable[[], Any]] = {
     "working directory": os.getcwd,
     "environment variables": encoded_variables,
@@ -231,7 +236,7 @@ _STATE: Mapping[str, Callable[[], Any]] = {
     "Python threads": threading.active_count,
     "error state of NumPy": np.geterr,
     "error callback of NumPy": np.geterrcall,
-    "warning filters": lambda: list(warnings.filters),
+    _FILTERS: lambda: list(warnings.filters),
     "recursion limit": sys.getrecursionlimit,
     "switch interval": sys.getswitchinterval,
     **process_state(),

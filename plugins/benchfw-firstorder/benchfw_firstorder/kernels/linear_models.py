@@ -99,15 +99,17 @@ def _logistic_gradient_numpy(A: Any, y: Any, x: Any) -> Any:
 
 
 def sample_least_squares_value(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:
-    """Return A (size, 64), b (size,), x (64,)."""
+    """Return A (n, 64), about `size` numbers, b (n,), x (64,)."""
     del backend
-    return rng.standard_normal((size, COLUMNS)), rng.standard_normal(size), rng.standard_normal(COLUMNS)
+    rows = -(-size // COLUMNS)
+    return rng.standard_normal((rows, COLUMNS)), rng.standard_normal(rows), rng.standard_normal(COLUMNS)
 
 
 def sample_logistic_value(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:
-    """Return A (size, 64), labels of ±1 (size,), x (64,)."""
+    """Return A (n, 64), about `size` numbers, labels of ±1 (n,), x (64,)."""
     del backend
-    return rng.standard_normal((size, COLUMNS)), rng.rademacher(size), rng.standard_normal(COLUMNS)
+    rows = -(-size // COLUMNS)
+    return rng.standard_normal((rows, COLUMNS)), rng.rademacher(rows), rng.standard_normal(COLUMNS)
 
 
 sample_least_squares_gradient, sample_logistic_gradient = sample_least_squares_value, sample_logistic_value
