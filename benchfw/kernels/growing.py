@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-ROUNDED = range(1 << 20, 1 << 30)  # bytes
+ROUNDED = range(1 << 20, (1 << 30) + 1)  # bytes
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from benchfw_kernelmachines.kernels.waves import ROWS, Write, find_writer, waves
 COORDINATES, FREQUENCIES, OUTPUTS = 8, 16, 3  # of the samples
 FEATURES = 256  # of small blocks taken together there: a draw for each would cost more than its features
 MEMORY_OF_FEATURE = 512  # bytes that a GPU should have for each that it holds: 1 % of it in float32
-MOST_FEATURES = 1 << 27  # that it holds: blocks that are added step by step need no new memory from there on
+MOST_FEATURES = 1 << 28  # that it holds: blocks that are added step by step need no new memory from there on
 
 
 Frequencies: TypeAlias = Callable[[range], Any]
@@ -209,7 +209,7 @@ def _joined(
     coefficients: Sequence[Any], features: int, concatenate: Callable[..., Any]
 ) -> Iterator[tuple[range, Any]]:
     """Yield the numbers of successive blocks of so many features in all, one at least, and their planes."""
-    width = max((block.shape[1] for block in coefficients), default=1)
+    width = coefficients[0].shape[1] if coefficients else 1
     at_once = max(1, features // max(width, 1))
     for first in range(0, len(coefficients), at_once):
         numbers = range(first, min(first + at_once, len(coefficients)))
