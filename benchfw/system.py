@@ -246,6 +246,19 @@ def has_children() -> bool:
     return True
 
 
+def has_processes() -> bool:
+    """Return whether this process has started others that nobody has waited for; they are not touched."""
+    if not hasattr(os, "waitid"):
+        import psutil
+
+        return bool(psutil.Process().children())
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
 def end_children(process: int | None = None) -> None:
     """End all processes below one, by default this one."""
     import psutil

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 ROUNDED = range(1 << 20, (1 << 30) + 1)  # bytes
 
@@ -21,7 +22,14 @@ def growing_arrays() -> Iterator[None]:
     if cupy.cuda.get_allocator() != pool.malloc:
         yield
         return
-    with cupy.cuda.using_allocator(lambda size: pool.malloc(round_up(size))):
+
+    def allocate(size: int) -> Any:
+        try:
+            return pool.malloc(round_up(size))
+        except MemoryError:
+            return pool.malloc(size)
+
+    with cupy.cuda.using_allocator(allocate):
         yield
 
 

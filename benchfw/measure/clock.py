@@ -41,6 +41,12 @@ def is_wall_time() -> bool:
     return _host_timer is perf_counter
 
 
+def is_device(backend: Backend) -> bool:
+    """Return whether work on a backend goes on after a call has returned, so that it is waited for."""
+    own_clock = getattr(type(backend), "stopwatch", Backend.stopwatch) is not Backend.stopwatch
+    return own_clock or bool(getattr(backend, "on_device", False))
+
+
 class Clock:
     """A stopwatch used as a context manager; `seconds` is the sum of all its intervals.
 
@@ -50,7 +56,7 @@ class Clock:
 
     def __init__(self, backend: Backend) -> None:
         self._synchronize = backend.synchronize
-        self._on_host = getattr(type(backend), "stopwatch", Backend.stopwatch) is Backend.stopwatch
+        self._on_host = not is_device(backend)
         self.now = _host_timer if self._on_host else perf_counter
         self._started = self._cpu_started = 0.0
         self.seconds = self.cpu_seconds = 0.0

@@ -14,7 +14,7 @@ from typing import Any
 from benchfw.contract import cost_unit_of, pass_cost_of
 from benchfw.counting import check_counted
 from benchfw.errors import BenchfwError
-from benchfw.measure.clock import Clock
+from benchfw.measure.clock import Clock, is_device
 from benchfw.records import (
     LONGEST_NAME,
     Budget,
@@ -26,6 +26,7 @@ from benchfw.records import (
     Status,
     shorten_name,
 )
+from benchfw.system import has_processes
 
 Emit = Callable[[Sequence[Record]], None]
 
@@ -89,6 +90,7 @@ class Meter:
     def __init__(self, problem: Any, budget: Budget) -> None:
         check_counted(type(problem))
         self.clock = Clock(problem.backend)
+        self._on_device = is_device(problem.backend)
         self._problem = problem
         self._uncounted = float(problem.cost)  # what building the problem, metrics and the harness used
         self._declared = float(getattr(problem, "declared_cost", 0.0))
@@ -121,7 +123,9 @@ class Meter:
     ) -> list[Record]:
         """Return a record of each metric, with what was used up to now; more is better of the `gains`."""
         clock, cost, found = self.clock, self.cost, []
-        seconds, cpu_seconds = clock.seconds, clock.cpu_seconds
+        seconds = clock.seconds
+        # what other processes do for a method on a device would pass for waiting
+        cpu_seconds = None if self._on_device and has_processes() else clock.cpu_seconds
         for name, value in metrics.items():
             metric = str(name)
             if len(metric) > LONGEST_NAME:

@@ -15,7 +15,7 @@ from benchfw.contract import cost_unit_of
 from benchfw.counting import CountedProblem
 from benchfw.errors import BackendUnavailable, BenchfwError, PluginError
 from benchfw.measure.audit import Rebuild, shared_arrays
-from benchfw.measure.clock import Clock, is_wall_time
+from benchfw.measure.clock import Clock, is_device, is_wall_time
 from benchfw.measure.endings import facts_of_method, outcome_of, with_parts
 from benchfw.measure.estimators import measure_estimator
 from benchfw.measure.files import TrialFiles, current_files
@@ -58,6 +58,9 @@ def run_trial(
     try:
         cost_unit, measure = build_trial(trial, registry, drawn_from, seed)
         outcome = measure(emit)
+        backend = get_backend(trial.backend)
+        if is_device(backend):  # an executor that has several knows which
+            outcome = change(outcome, device=str(backend.describe().get("device") or backend.name))
     except (Exception, SystemExit) as fault:  # noqa: BLE001 - a stranger's method may raise anything
         if not isinstance(fault, BenchfwError | MemoryError):
             hear(fault)

@@ -28,6 +28,7 @@ WAITING = 2.0
 """Times that are so many times the CPU seconds, beyond the slow-down of the machine, hold something else."""
 
 T = TypeVar("T")
+SETUP = "setup_seconds"  # what is left of a difference: part of its CPU seconds may be in other ones
 CROWDED = 0.25  # cores more than there are, that a run and other processes ask for
 
 
@@ -100,7 +101,7 @@ def _allow_for_host(sample: Sample, slowed: Sample, by: float, cpu_by: float) ->
     """
     brackets = dict(slowed.brackets)
     for quantity, used in CPU_TIMES.items():
-        if by > 1 and quantity in sample.values and used in sample.values:
+        if by > 1 and quantity != SETUP and quantity in sample.values and used in sample.values:
             spent, times = sample.find_brackets(used), sample.find_brackets(quantity)
             brackets[quantity] = {
                 each: (max(low / by, low - spent[each][0] * (by - 1) / cpu_by), high)
@@ -147,10 +148,17 @@ def describe_noise(run: Run) -> str:
         return f"{said}. Times may include that work; CPU seconds hardly do"
     used = cpu_slowdown(run.noise, run.noise.quiet)
     cpu = f"took {used:.2g} times as many" if used > BUSY else "hardly took more"
+    device = " (on a device, in what the host does)" if _on_device(run) else ""
     return (
-        f"{said}. Intervals of times allow for a factor of {by:.2g}, and trials may have met more; in CPU "
-        f"seconds the loop {cpu}"
+        f"{said}. Intervals of times allow for a factor of {by:.2g}{device}, and trials may have met more; "
+        f"in CPU seconds the loop {cpu}"
     )
+
+
+def _on_device(run: Run) -> bool:
+    """Return whether some backend has another device than the processor."""
+    devices = {each.get("device", "") for each in run.environment.backends.values()}
+    return bool(devices - {"", run.environment.machine.processor})
 
 
 def _signs(run: Run) -> list[str]:

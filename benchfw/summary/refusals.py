@@ -18,6 +18,7 @@ TIMES = frozenset(
     }
 )
 GIBIBYTE = 2**30
+ARGUMENTS = "argument_bytes"  # a fact of kernels
 
 
 def unlike_machines(before: Environment, after: Environment, backend: str) -> str:
@@ -56,6 +57,11 @@ def refuse_values(
         if not sample.values:
             ending = group[0].outcome
             return f"no value in {name} ({ending.status}: {ending.reason})"
+    if cell.kind == "kernel":
+        known = [each.outcome.facts for group in groups for each in group if ARGUMENTS in each.outcome.facts]
+        sizes = sorted({each[ARGUMENTS] for each in known})
+        if len(sizes) > 1:
+            return f"the arguments are not the same, {' and '.join(f'{each:,.0f}' for each in sizes)} bytes"
     # a failed run of an optimizer is worse than all others; of these, what stopped it is in what is missing
     if cell.kind == "optimizer" or finish_alike(groups, paired=paired):
         return ""

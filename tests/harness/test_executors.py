@@ -154,12 +154,13 @@ def test_a_trial_that_leaves_something_behind_is_the_last_of_its_worker(run_many
 
 
 def test_the_warning_filters_of_a_library_that_is_imported_in_a_rehearsal_are_nobodys_fault(run_many):
-    filters = "import sys, warnings\n            warnings.simplefilter('ignore', ImportWarning)"
-    imported = f"{filters}\n            sys.modules['new'] = sys"
-    _, _, notes = run_many(imported, at=1, isolation="worker")
+    imported = "import sys, warnings\n            sys.modules['new'] = sys\n            "
+    own = f"{imported}warnings.simplefilter('ignore', type('Own', (Warning,), dict(__module__='new')))"
+    _, _, notes = run_many(own, at=1, isolation="worker")
     assert notes == []
-    _, _, (note,) = run_many(imported, at=60, isolation="worker")  # a trial's: 41 were before
-    assert "left behind: warning filters" in note
+    for trouble, at in ((own, 60), (f"{imported}warnings.simplefilter('error')", 84)):  # 41, 83 were before
+        _, _, (note,) = run_many(trouble, at=at, isolation="worker")
+        assert "left behind: warning filters" in note
 
 
 def test_trials_one_of_which_replaces_a_function_run_again_one_by_one(run_many, tmp_path):

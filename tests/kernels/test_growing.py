@@ -12,9 +12,11 @@ from benchfw.kernels.growing import round_up
 
 class Pool:
     def __init__(self):
-        self.given = []
+        self.given, self.left = [], 1 << 40
 
     def malloc(self, size):
+        if size > self.left:
+            raise MemoryError
         self.given.append(size)
 
 
@@ -43,6 +45,13 @@ def test_an_array_that_grows_gets_the_same_size_again_and_others_what_they_ask_f
             cuda.get_allocator()(size)
     cuda.get_allocator()(100 << 20)
     assert pool.given == [128 << 20, 128 << 20, 100 << 20]
+
+
+def test_where_memory_is_short_an_array_gets_what_it_needs(pool):
+    pool.left = 101 << 20
+    with growing_arrays():
+        sys.modules["cupy"].cuda.get_allocator()(100 << 20)
+    assert pool.given == [100 << 20]
 
 
 def test_an_allocator_of_somebody_else_stays(pool):

@@ -286,3 +286,60 @@ def test_the_trial_that_a_template_rehearses_is_measured_as_others_are():
     outcome = run_trial(REHEARSAL, rehearsal_registry(), emit)
     assert outcome.status is Status.DONE, outcome.reason
     assert [each.iteration for each in records if each.metric == "gap"] == [0, 1]
+
+
+DEVICE = """
+import subprocess, sys
+from dataclasses import dataclass
+from benchfw import CountedProblem, hookimpl
+from benchfw.backends.numpy_backend import NumpyBackend
+
+class Card(NumpyBackend):
+    name, on_device = "card", True
+
+class Nothing(CountedProblem):
+    def __init__(self, backend, rng):
+        self.backend = backend
+    def metrics(self, answer):
+        return {"answer": answer}
+
+@dataclass(frozen=True)
+class Helped:
+    processes: int = 0
+    def run(self, problem, rng):
+        wait = [sys.executable, "-c", "input()"]
+        yield 1.0
+        helpers = [subprocess.Popen(wait, stdin=subprocess.PIPE) for _ in range(self.processes)]
+        yield 0.5
+        for helper in helpers:
+            helper.communicate()
+
+@hookimpl
+def register_backends(register):
+    register("card", Card)
+
+@hookimpl
+def register_problems(register):
+    register("nothing", Nothing)
+
+@hookimpl
+def register_optimizers(register):
+    register("helped", Helped)
+"""
+
+
+@pytest.mark.parametrize("processes", [0, 1])
+def test_a_trial_on_a_device_says_so_and_counts_no_cpu_seconds_where_other_processes_help(
+    plugin_file, make_trial, processes
+):
+    registry = Registry((str(plugin_file(DEVICE, "card.py")),))
+    trial = make_trial(
+        problem=Spec("nothing"), method=Spec("helped", {"processes": processes}), budget=Budget(iterations=9)
+    )
+    for backend in ("numpy", "card"):
+        records, emit = collector()
+        with registry.activate():
+            outcome = run_trial(replace(trial, backend=backend), registry, emit)
+        assert bool(outcome.device) == (backend == "card")
+        unknown = processes and backend == "card"
+        assert [each.cpu_seconds is None for each in records] == [False, bool(unknown)]

@@ -162,6 +162,17 @@ def test_on_a_device_times_are_compared_and_the_noise_of_the_host_is_in_its_part
         assert not any("cpu" in quantity for quantity in rows)
 
 
+def test_kernels_that_were_called_with_more_are_not_compared(make, run):
+    def timed(held):
+        return run, [make.timing("sum", 10, "numpy", 8.0, {"argument_bytes": held}, r) for r in range(5)]
+
+    assert compare(timed(80.0), timed(80.0))[0]["seconds_per_call"].change.word == "within noise"
+    with pytest.raises(
+        BenchfwError, match="the arguments are not the same, 80 and 5,120 bytes: sum on size 10"
+    ):
+        compare(timed(80.0), timed(5120.0))
+
+
 def test_rare_slow_runs_are_not_called_no_change_until_they_would_have_been_seen():
     """B takes 20 times the steps in one run of ten, and ten runs need not have one of these."""
 

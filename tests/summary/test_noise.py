@@ -161,6 +161,10 @@ def test_a_busy_machine_is_said_on_the_first_screen(run):
         "processes kept 1.7 of 2 cores busy. Intervals of times allow for a factor of 2.1, and trials may "
         "have met more; in CPU seconds the loop hardly took more"
     )
+    gpu = {"numpy": {"device": "Example 3000"}, "cupy": {"device": "GPU"}}
+    assert "a factor of 2 (on a device, in what the host does), and trials" in describe_noise(
+        on(run, Noise(bursts(2, 2)), backends=gpu)
+    )
     assert "in CPU seconds the loop took 1.7 times as many" in describe_noise(
         on(run, Noise(bursts(2, 2, cpu=1.7)))
     )

@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -141,9 +141,15 @@ class Surroundings:
         self._names = {name: tuple(content) for name, content in self._watched.items()}
         self._functions = self._read_functions()
 
-    def note_imports(self) -> None:
-        """Take the warning filters for granted, which a library may set when it is imported."""
-        self._before[list(_STATE).index(_FILTERS)] = _STATE[_FILTERS]()
+    def note_imports(self, modules: Collection[str]) -> None:
+        """Take filters for granted that these modules may have set for their own warnings."""
+        place, filters = list(_STATE).index(_FILTERS), _STATE[_FILTERS]()
+        before = self._before[place]
+        new = filters[: len(filters) - len(before)]
+        if filters[len(new) :] == before and all(
+            category.__module__ in modules for _, _, category, *_ in new
+        ):
+            self._before[place] = filters
 
     def _read_functions(self) -> list[list[Any]]:
         return [list(content.values()) for content in self._watched.values()]

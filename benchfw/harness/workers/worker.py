@@ -207,13 +207,13 @@ class Worker:
     def _run_among_others(self, request: Request) -> None:
         """Run a trial in this process, after others."""
         if request.trial.cell not in self._rehearsed:
-            modules = len(sys.modules)
+            modules = frozenset(sys.modules)
             _contain_faults(partial(warm_up, request.trial, self._registry, lambda _: None))
             self._check_process()
             self._rehearsed.add(request.trial.cell)
             self._surroundings.note_threads()
-            if len(sys.modules) != modules:
-                self._surroundings.note_imports()
+            if len(sys.modules) != len(modules):
+                self._surroundings.note_imports(sys.modules.keys() - modules)
         self._measure(self._run_trial, request)
         if request.bell or self._left:
             self._ring()
