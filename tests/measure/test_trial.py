@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from benchfw.errors import BenchfwError
+from benchfw.harness.events import Finished
+from benchfw.harness.workers.executor import LocalExecutor
 from benchfw.measure.trial import REHEARSAL, collector, rehearsal_registry, run_trial, warm_up
 from benchfw.records import Budget, Ending, Record, Spec, Status
 from benchfw.registry import Registry
@@ -332,14 +334,19 @@ def register_optimizers(register):
 def test_a_trial_on_a_device_says_so_and_counts_no_cpu_seconds_where_other_processes_help(
     plugin_file, make_trial, processes
 ):
-    registry = Registry((str(plugin_file(DEVICE, "card.py")),))
-    trial = make_trial(
-        problem=Spec("nothing"), method=Spec("helped", {"processes": processes}), budget=Budget(iterations=9)
-    )
-    for backend in ("numpy", "card"):
-        records, emit = collector()
-        with registry.activate():
-            outcome = run_trial(replace(trial, backend=backend), registry, emit)
-        assert bool(outcome.device) == (backend == "card")
-        unknown = processes and backend == "card"
-        assert [each.cpu_seconds is None for each in records] == [False, bool(unknown)]
+    source = plugin_file(DEVICE, "card.py")
+    method = Spec("helped", {"processes": processes})
+    trial = make_trial(problem=Spec("nothing"), method=method, budget=Budget(iterations=9))
+    workers = LocalExecutor((str(source),))  # this process may have started others
+    trials = [replace(trial, backend=each, key=each) for each in ("numpy", "card")]
+    try:
+        with Registry((str(source),)).activate():
+            finished = [each for each in workers.run(trials) if isinstance(each, Finished)]
+    finally:
+        workers.close()
+    assert len(finished) == 2
+    for each in finished:
+        on_device, outcome = each.trial.backend == "card", each.outcome
+        assert bool(outcome.device) == on_device
+        unknown = on_device and processes > 0
+        assert [record.cpu_seconds is None for record in outcome.records] == [False, unknown]
