@@ -235,9 +235,7 @@ def die_with_parent() -> None:
 def has_children() -> bool:
     """Return whether a process that this one started still runs; those that have ended are reaped."""
     if not hasattr(os, "WNOHANG"):
-        import psutil
-
-        return bool(psutil.Process().children())
+        return has_processes()
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass

@@ -102,13 +102,13 @@ def _allow_for_host(sample: Sample, slowed: Sample, by: float, cpu_by: float) ->
     brackets = dict(slowed.brackets)
     for quantity, used in CPU_TIMES.items():
         if by > 1 and quantity != SETUP and quantity in sample.values and used in sample.values:
-            spent, times = sample.find_brackets(used), sample.find_brackets(quantity)
-            brackets[quantity] = {
+            spent = sample.find_brackets(used)
+            narrower = {
                 each: (max(low / by, low - spent[each][0] * (by - 1) / cpu_by), high)
+                for each, (low, high) in sample.find_brackets(quantity).items()
                 if each in spent
-                else (low / by, high)
-                for each, (low, high) in times.items()
             }
+            brackets[quantity] = {**brackets[quantity], **narrower}
     values, within = _without_cpu(sample.values), _without_cpu(sample.within)
     return replace(slowed, values=values, within=within, brackets=_without_cpu(brackets))
 

@@ -38,7 +38,7 @@ def test_a_kernel_registered_by_place_is_listed_under_its_own_name():
 
 
 def entries_in(value):
-    """Yield the numbers of entries of all arrays in a value, and in the parts of one that is no array."""
+    """Yield the number of entries of each array in a value, however deep it is."""
     if isinstance(value, np.ndarray):
         yield value.size
     elif hasattr(value, "nnz"):
