@@ -27,7 +27,7 @@ from benchfw.records import Cell, Result, Status
 from benchfw.summary.changes import Pair, RunComparison, RunRow, find_resettings
 from benchfw.summary.histories import History, histories_by_cell
 from benchfw.summary.model import CPU_TIMES
-from benchfw.summary.noise import Slowdowns, allow_for_noise, allow_for_slow_cpu, describe_noise, slowdowns
+from benchfw.summary.noise import Slowdowns, allow_for_noise, describe_noise, slowdowns
 from benchfw.summary.quantities import Sample
 from benchfw.summary.refusals import (
     TIMES,
@@ -146,9 +146,7 @@ def _pair_quantities(
     on_host = not any(each.on_device for each in seen)
     beside_cpu = on_host and any(all(each in one.values for one in seen) for each in CPU_TIMES.values())
     samples = [
-        allow_for_slow_cpu(
-            allow_for_noise(sample, each.beside_cpu if beside_cpu else each.time, each.cpu), each.cpu
-        )
+        allow_for_noise(sample, each.beside_cpu if beside_cpu else each.time, each.cpu)
         for sample, each in zip(seen, by, strict=True)
     ]
     if whole and targets:

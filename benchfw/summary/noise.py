@@ -47,6 +47,11 @@ def cpu_slowdown(noise: Noise, quiet: float) -> float:
     return max(1.0, median(each.cpu_seconds for each in noise.bursts) / quiet) if noise.bursts else 1.0
 
 
+def has_quieter_cpu(noise: Noise) -> bool:
+    """Return whether CPU seconds were slowed by a tenth less than times, so that they say more."""
+    return slowdown(noise) > BUSY * cpu_slowdown(noise, noise.quiet)
+
+
 class Slowdowns(NamedTuple):
     """By what factor the times of a run may be too long, its CPU seconds, and its times beside these.
 
@@ -71,16 +76,13 @@ def slowdowns(run: Run, other: Run) -> Slowdowns:
 def allow_for_noise(sample: Sample, by: float, cpu_by: float) -> Sample:
     """Return a sample whose times may be too long by a factor: a busy machine slows some methods more.
 
-    So the ratio of two times may be off by it in either direction. `cpu_by` is the slow-down in CPU seconds:
-    of trials on a device they say how much of a time was the host's, and are left out afterwards.
+    So the ratio of two times may be off by it in either direction. `cpu_by` is the same in CPU seconds: of
+    trials on a device they say how much of a time was the host's, and are left out afterwards.
     """
     slowed = replace(_widen(sample, by, WALL_TIMES), slowdown=max(1.0, by))
-    return _allow_for_host(sample, slowed, by, cpu_by) if sample.on_device else slowed
-
-
-def allow_for_slow_cpu(sample: Sample, by: float) -> Sample:
-    """Return a sample whose CPU seconds may be too many by a factor, as those of another run may be."""
-    return _widen(sample, by, CPU_TIMES.values())
+    if sample.on_device:
+        return _allow_for_host(sample, slowed, by, cpu_by)
+    return _widen(slowed, cpu_by, CPU_TIMES.values())
 
 
 def _widen(sample: Sample, by: float, times: Collection[str]) -> Sample:
@@ -147,11 +149,10 @@ def describe_noise(run: Run) -> str:
     if by <= 1:
         return f"{said}. Times may include that work; CPU seconds hardly do"
     used = cpu_slowdown(run.noise, run.noise.quiet)
-    cpu = f"took {used:.2g} times as many" if used > BUSY else "hardly took more"
     device = " (on a device, in what the host does)" if _on_device(run) else ""
     return (
-        f"{said}. Intervals of times allow for a factor of {by:.2g}{device}, and trials may have met more; "
-        f"in CPU seconds the loop {cpu}"
+        f"{said}. Intervals of times allow for a factor of {by:.2g}{device}, those of CPU seconds for "
+        f"{used:.1f}; trials may have met more"
     )
 
 

@@ -25,7 +25,14 @@ from benchfw.summary.histories import History, Tally
 from benchfw.summary.kernels import rate_intervals
 from benchfw.summary.lines import find_hits, find_lines
 from benchfw.summary.model import CPU_TIMES, Comparison, Row, Summary
-from benchfw.summary.noise import BUSY, allow_for_noise, cpu_slowdown, describe_noise, slowdown, waits
+from benchfw.summary.noise import (
+    allow_for_noise,
+    cpu_slowdown,
+    describe_noise,
+    has_quieter_cpu,
+    slowdown,
+    waits,
+)
 from benchfw.summary.quantities import TO_TARGET, WHEN_DONE, Sample
 from benchfw.summary.samples import sample_trials
 from benchfw.summary.sweeps import find_sweep
@@ -63,7 +70,7 @@ def summarize(
     in_order = _in_order([*verdict]) if isinstance(results, Sequence) else verdict
     groups = _group(findings.listen(in_order))
     # starmap: the variable of a loop would keep a group while the next one is read
-    by_cpu = by > BUSY and run.environment.threads == 1
+    by_cpu = has_quieter_cpu(run.noise) and run.environment.threads == 1
     asked = run.environment.reference
     compare = partial(
         _compare,

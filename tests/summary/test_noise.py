@@ -61,6 +61,27 @@ def test_on_a_busy_machine_cpu_seconds_decide_where_all_methods_of_one_thread_ha
     assert "CPU" not in verdict(comparison)
 
 
+def test_cpu_seconds_that_a_slow_core_stretches_have_wider_intervals_too(make, run):
+    results = timed(make, "gd", 3.0, 2.0) + timed(make, "svrg", 2.0, 1.0)
+    ratios = []
+    for stretched in (1.0, 1.5):
+        (comparison,) = summarize(on(run, Noise(bursts(2.0, 2.1, 2.2, cpu=stretched))), results).comparisons
+        assert comparison.by_cpu
+        (found,) = (row for row in comparison.rows if row.ratio and row.quantity == "cpu_seconds_to_target")
+        assert found.cell.method == "svrg"
+        ratios.append(found.ratio)
+    sure, unsure = ratios
+    assert unsure.estimate == pytest.approx(sure.estimate)
+    assert (unsure.low, unsure.high) == pytest.approx((sure.low / 1.5, sure.high * 1.5))
+
+
+def test_cpu_seconds_that_are_stretched_like_times_do_not_replace_them(make, run):
+    results = timed(make, "gd", 3.0, 2.0) + timed(make, "svrg", 2.0, 1.0)
+    (comparison,) = summarize(on(run, Noise(bursts(2.0, 2.1, 2.2, cpu=2.05))), results).comparisons
+    assert not comparison.by_cpu
+    assert "CPU" not in verdict(comparison)
+
+
 def on_device(make, name, seconds, cpu):
     """Five runs on a GPU, in which the host worked for so many CPU seconds, if that is known."""
     return [
@@ -158,16 +179,14 @@ def test_a_busy_machine_is_said_on_the_first_screen(run):
     busy = on(run, noise)
     assert describe_noise(busy) == (
         "the machine was busy: a loop of known work took 2.1 times as long as at its fastest, and other "
-        "processes kept 1.7 of 2 cores busy. Intervals of times allow for a factor of 2.1, and trials may "
-        "have met more; in CPU seconds the loop hardly took more"
+        "processes kept 1.7 of 2 cores busy. Intervals of times allow for a factor of 2.1, those of CPU "
+        "seconds for 1.0; trials may have met more"
     )
     gpu = {"numpy": {"device": "Example 3000"}, "cupy": {"device": "GPU"}}
-    assert "a factor of 2 (on a device, in what the host does), and trials" in describe_noise(
+    assert "a factor of 2 (on a device, in what the host does), those of CPU" in describe_noise(
         on(run, Noise(bursts(2, 2)), backends=gpu)
     )
-    assert "in CPU seconds the loop took 1.7 times as many" in describe_noise(
-        on(run, Noise(bursts(2, 2, cpu=1.7)))
-    )
+    assert "those of CPU seconds for 1.7" in describe_noise(on(run, Noise(bursts(2, 2, cpu=1.7))))
     assert caveat_sentences(summarize(busy, [])) == [describe_noise(busy)]
     crowded = on(run, Noise(bursts(1.0, 1.0), others=0.5), jobs=2)
     assert "kept 0.5 of 2 cores busy" in describe_noise(crowded)
