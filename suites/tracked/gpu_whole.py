@@ -2,7 +2,7 @@
 
 `python suites/tracked/gpu_whole.py [CASE …]` prints a table a case. "trials" runs the suite gpu, whose trials
 are the same on both. "kernels" runs `benchfw time`. The host has as many threads as OMP_NUM_THREADS says.
-Both need CuPy, and --rounds is the number of repetitions of a trial. `--to suites/tracked/measured` stores
+Both need CuPy, and --rounds is the number of repetitions. `--to suites/tracked/measured` stores
 what docs/performance.md shows.
 """
 
@@ -69,17 +69,20 @@ def trials(rounds: int) -> Table:
 
 def kernels(rounds: int) -> Table:
     """Return the time of every kernel on the host and on the GPU, and its share of the GPU's limits."""
-    del rounds
     with tempfile.TemporaryDirectory() as folder:
         words = ["--threads", str(threads()), "--limit", LIMIT, "--isolation", "worker"]
+        words += ["--repetitions", str(rounds)]
         words += [word for size in SIZES for word in ("--size", size)]
         words += [word for backend in (HOST, DEVICE) for word in ("--backend", backend)]
         words += ["--json", "--no-report", "--store", str(Path(folder) / "runs.sqlite")]
         command = [sys.executable, "-m", "benchfw", "time", *words]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
-        raise BenchfwError(f"benchfw time: exit code {done.returncode}: {done.stderr.strip()[-300:]}")
-    title = f"Every kernel at the largest size that both finished, {threads()} threads of the host: µs a call"
+        raise BenchfwError(f"benchfw time: exit code {done.returncode}")
+    title = (
+        f"Every kernel at the largest size that both finished, {threads()} threads of the host: µs a call, "
+        f"geometric means of {rounds} runs"
+    )
     return print_table(kernel_table(title, json.loads(done.stdout)["rows"]))
 
 

@@ -141,6 +141,11 @@ def test_kernels_may_share_a_process_and_the_report_says_so(line):
     assert "trials shared worker processes (isolation by worker)" in among_others
 
 
+def test_kernels_run_as_often_as_asked_for(line):
+    done = line("nap", "--size", "1e3", "--backend", "numpy", "--no-report", "--repetitions", "2")
+    assert "2 trials (2 done)" in " ".join(done.stdout.split())
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -178,7 +183,7 @@ def test_steps_of_a_method_are_shown_and_nothing_is_stored(cli):
     assert found["seconds"] > 0
 
 
-@pytest.mark.parametrize("option", [("--size", "1e4"), ("--isolation", "worker")])
+@pytest.mark.parametrize("option", [("--size", "1e4"), ("--repetitions", "2"), ("--isolation", "worker")])
 def test_steps_refuse_what_is_for_kernels(cli, option):
     done = cli("time", "--steps", "slide (step=0.5)", "bowls.toml", *option)
     assert done.returncode == 2

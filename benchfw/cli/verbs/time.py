@@ -72,6 +72,12 @@ def parse_sizes(_ctx: click.Context, _param: click.Parameter, values: tuple[str,
     help="Time for each size of a kernel; sizes where a single call would take longer are skipped.",
 )
 @click.option(
+    "--repetitions",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Runs of each size of a kernel.  [default: 1; 3 with two backends]",
+)
+@click.option(
     "--isolation",
     type=click.Choice(["trial", "worker"]),
     default="trial",
@@ -103,6 +109,7 @@ def command(
     dtype: str | None,
     threads: int | None,
     limit: float,
+    repetitions: int | None,
     isolation: Isolation,
     label: str | None,
     after: int,
@@ -148,7 +155,7 @@ def command(
     for name in kernels:
         registry.get("kernel", name)  # the planner would name a place in a file that nobody wrote
     with registry.activate():
-        text = suite_text(kernels, sizes or SIZES, backends or _present(), dtype, limit)
+        text = suite_text(kernels, sizes or SIZES, backends or _present(), dtype, limit, repetitions)
     planned = plan_text(text, "time", registry)
     options = Options(threads=threads, fresh=True, isolation=isolation)
     with listen_to_run(None, planned.suite.title, []) as listen:
@@ -166,7 +173,7 @@ def command(
 
 def _refuse_options_of_kernels() -> None:
     context = click.get_current_context()
-    for name in ("sizes", "dtype", "threads", "limit", "isolation"):
+    for name in ("sizes", "dtype", "threads", "limit", "repetitions", "isolation"):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             option = "size" if name == "sizes" else name
             raise click.UsageError(f"--{option} is for kernels, and --steps is for a method; leave one out")
@@ -192,17 +199,24 @@ def _show_steps(
 
 
 def suite_text(
-    kernels: Sequence[str], sizes: Sequence[int], backends: Sequence[str], dtype: str | None, limit: float
+    kernels: Sequence[str],
+    sizes: Sequence[int],
+    backends: Sequence[str],
+    dtype: str | None,
+    limit: float,
+    repetitions: int | None = None,
 ) -> str:
     """Return the suite that times these kernels, as a file would have it."""
     import json
+
+    if repetitions is None:
+        repetitions = 3 if len(set(backends)) > 1 else 1  # a verdict on which is faster takes three
 
     quote = partial(json.dumps, ensure_ascii=False)  # strings and lists are alike in TOML
     lines = [
         'title = "Kernels"',
         f"backends = {quote(list(dict.fromkeys(backends)))}",
-        # a verdict on which backend is faster takes three runs
-        f"repetitions = {3 if len(set(backends)) > 1 else 1}",
+        f"repetitions = {repetitions}",
         f"budget = {{ seconds = {limit!r} }}",
         "[[kernel]]",
         f"use = {quote(list(dict.fromkeys(kernels)) or '*')}",
