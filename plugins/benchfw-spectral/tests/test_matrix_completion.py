@@ -310,10 +310,28 @@ def save(tmp_path, monkeypatch):
     return lambda **arrays: np.savez(tmp_path / "own.npz", **arrays)
 
 
-def test_items_and_users_without_ratings_have_no_place(backend, save):
+@pytest.mark.parametrize(
+    "ids",
+    [
+        lambda numbers: (15_000 * numbers - 32_000).astype(np.int16),
+        lambda numbers: 10**17 * (numbers - 2),
+        lambda numbers: numbers.astype(np.uint64) + np.uint64(2**63),
+        lambda numbers: numbers / 3,
+        lambda numbers: np.array(["a", "bb", "c", "d", "e"])[numbers],
+    ],
+    ids=["beside each other", "far apart", "beyond int64", "fractions", "words"],
+)
+def test_items_and_users_have_their_places_in_the_order_of_their_ids(backend, save, ids):
     user, item = np.divmod(np.arange(20), 5)
-    save(user=100 + 7 * user, item=1 + 1000 * item, rating=np.full(20, 3.5))
-    assert build(backend, "own").shape == (5, 4)
+    ratings = 1 + np.arange(20) / 5
+    mixed = np.random.default_rng(4).permutation(20)
+    save(
+        user=ids(user)[mixed], item=ids(item)[mixed], rating=ratings[mixed],
+        train_idx=np.flatnonzero(user[mixed] != 2),
+    )
+    expected = ratings.reshape(4, 5).T.copy()
+    expected[:, 2] = 0
+    np.testing.assert_array_equal(build(backend, "own").start(), expected)
 
 
 def test_a_stand_in_is_a_caveat_until_the_real_file_is_here(backend, save):

@@ -71,7 +71,8 @@ def _cells(seed: int, popularity: Array, users: int, ratings: int) -> Array:
             group += chance > mixture[who, each]
         chance, item = rng.random(len(who)), np.empty(len(who), dtype=np.int64)
         for each in range(GROUPS):
-            item[group == each] = np.searchsorted(weights[each], chance[group == each])
+            inside = group == each
+            item[inside] = np.searchsorted(weights[each], chance[inside])
         found = _first_of_each(
             np.concatenate([found, who * items + np.minimum(item, items - 1)]), items, wanted
         )
@@ -110,11 +111,12 @@ def _sort_with_places(values: Array) -> tuple[Array, Array]:
 
     A number and its place share 63 bits; where they do not fit, it is that argsort.
     """
-    count = len(values)
-    if (int(values.max(initial=0)) + 1) * count >= 2**63:
+    bits = len(values).bit_length()
+    if int(values.max(initial=0)).bit_length() + bits > 63:
         places = np.argsort(values, kind="stable")
         return values[places], places
-    return np.divmod(np.sort(values * count + np.arange(count)), count)
+    both = np.sort((values << bits) + np.arange(len(values)))
+    return both >> bits, both & (1 << bits) - 1
 
 
 def _most_popular(found: Array, popularity: Array, missing: Array) -> list[Array]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from benchfw import Array, BenchfwError
 from benchfw.data import load, split
 
 BOX = (0.0, 5.0)  # no rating lies outside
+LARGEST_TABLE = 1 << 24  # of ids
 
 
 class Known(NamedTuple):
@@ -56,14 +57,34 @@ def read_ratings(name: str, seed: int) -> Ratings:
         raise BenchfwError(
             f"data set '{name}' has ratings that are not numbers from {BOX[0]:g} to {BOX[1]:g}; rescale them"
         )
-    (users, user), (items, item) = (np.unique(each, return_inverse=True) for each in columns[:2])
-    cells = item * len(users) + user
+    (num_users, user), (num_items, item) = map(_number, columns[:2])
+    cells = item * num_users + user
     parts = split(name, seed, arrays=arrays)
     if not len(parts.train) or not len(parts.test):
         raise BenchfwError(f"data set '{name}' has too few ratings to train on some and test on others")
-    if not np.diff(np.sort(cells)).all():  # np.unique takes many times as long
+    in_order = np.argsort(cells)  # that of memory
+    if not np.diff(cells[in_order]).all():
         raise BenchfwError(f"data set '{name}' has two ratings of one item by one user; keep one of them")
-    train, test = (rows[np.argsort(cells[rows])] for rows in (parts.train, parts.test))  # in memory's order
+    train, test = (in_order[_among(rows, len(cells))[in_order]] for rows in (parts.train, parts.test))
     return Ratings(
-        (len(items), len(users)), Known(cells[train], values[train]), Known(cells[test], values[test])
+        (num_items, num_users), Known(cells[train], values[train]), Known(cells[test], values[test])
     )
+
+
+def _number(ids: NDArray[Any]) -> tuple[int, NDArray[np.int64]]:
+    """Return how many different ids there are, and the number of each among them, in their order."""
+    whole = ids.size > 0 and np.can_cast(ids.dtype, np.int64)
+    span = int(ids.max()) - int(ids.min()) if whole else math.inf
+    if span > LARGEST_TABLE:
+        found, numbers = np.unique(ids, return_inverse=True)  # sorts, which takes many times as long
+        return len(found), numbers
+    places = ids.astype(np.int64) - int(ids.min())
+    numbers = np.cumsum(np.bincount(places) > 0) - 1
+    return int(numbers[-1]) + 1, numbers[places]
+
+
+def _among(rows: NDArray[np.int64], count: int) -> NDArray[np.bool_]:
+    """Return whether each number below `count` is one of the rows."""
+    found = np.zeros(count, dtype=np.bool_)
+    found[rows] = True
+    return found
