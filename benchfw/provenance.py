@@ -187,7 +187,7 @@ class Noise:
             found = cls(bursts, None if others is None else float(others))
         except (TypeError, ValueError, AttributeError) as fault:
             raise ValueError(f"it does not say how noisy its machine was ({fault})") from None
-        if not all(0 < each < math.inf for burst in bursts for each in burst[:3]):
+        if not all(0 < each < math.inf for burst in bursts for each in burst):
             raise ValueError("it does not say how noisy its machine was (a time is not positive)")
         return found
 

@@ -126,15 +126,21 @@ def _read_table(name: str, arrays: Arrays, split_in_two: bool, part: str) -> Tab
     return Table(arrays[keys[0]], arrays[keys[1]])
 
 
+def _as_rows(rows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return the numbers of rows; of a mask those that it marks."""
+    import numpy as np
+
+    return np.flatnonzero(rows) if rows.dtype == np.bool_ else rows.astype(np.int64)
+
+
 def _stored_split(arrays: Mapping[str, np.ndarray[Any, Any]], seed: int) -> Split | None:
     """Return the split that travels with the arrays, or None."""
     import numpy as np
 
     if "train_idx" in arrays:
-        train = arrays["train_idx"].astype(np.int64)
+        train = _as_rows(arrays["train_idx"])
         rest = arrays.get("test_idx", np.setdiff1d(np.arange(_num_rows(arrays)), train))
-        test = rest.astype(np.int64)
-        return Split(train, test, "stored with the data")
+        return Split(train, _as_rows(rest), "stored with the data")
     for key in ("probe", "test"):
         if key in arrays and "n" in arrays:
             mask = np.unpackbits(arrays[key])[: int(arrays["n"])].astype(bool)

@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchfw.analysis.convergence import Floats, value_at
+from benchfw.analysis.convergence import Curve, Floats, value_at
 from benchfw.analysis.stacks import Booleans, Integers, Stack, first_hits, place_arrivals
-from benchfw.records import GAP, Cell, Status
+from benchfw.records import GAP, Cell, Ending, Status
 from benchfw.summary.columns import Columns, numbers, pairs
 from benchfw.summary.histories import History, budgeted_curves, in_batches, stack_curves, stack_spent
 from benchfw.summary.model import Target
-from benchfw.summary.quantities import BROKEN, COUNTED, REACHED, TO_TARGET, WHEN_DONE, Arrival, Sample
+from benchfw.summary.noise import quiet_seconds
+from benchfw.summary.quantities import BROKEN, COUNTED, REACHED, TIMED, TO_TARGET, WHEN_DONE, Arrival, Sample
 from benchfw.summary.targets import find_ends
 
 # more time would not have helped: a run that timed out was merely cut short
@@ -39,10 +40,13 @@ def sample_optimizer(
     targets: Sequence[Target],
     ends: Mapping[int, float],
     metrics: Sequence[str],
+    by: float = 1.0,
+    cpu_by: float = 1.0,
 ) -> Sample:
     """Return ends and arrivals. A trial that broke has no end and, unless it had been there, no arrival.
 
-    Leaving it out would flatter the method: both are infinite.
+    Leaving it out would flatter the method: both are infinite. On a machine that was slower `by` a factor, a
+    value at some second is one of those between which it would be on a quiet machine.
     """
     if not any(history.metrics for history in histories):
         return Sample("optimizer")  # it gave no number at all: its faults say why
@@ -59,7 +63,7 @@ def sample_optimizer(
         for metric in dict.fromkeys(
             (*some[0].metrics, *metrics, *(name for each in layouts.values() for name in each))
         ):
-            _add_ends(found, some, metric, ends, asked=metric in metrics)
+            _add_ends(found, some, metric, ends, by, cpu_by, asked=metric in metrics)
     seen = {quantity: each for quantity, each in {**found.values, **found.to_target}.items() if each}
     gains = next(frozenset(each.gains) for each in histories if each.metrics)
     return Sample("optimizer", seen, brackets=dict(found.brackets), arrivals=found.arrivals, gains=gains)
@@ -111,6 +115,7 @@ def _add_arrivals(found: _Found, histories: Sequence[History], targets: Sequence
     arrivals[:, :4] = stack_spent(histories)[:, _SPENT]
     arrivals[:, BROKEN] = [each.outcome.status in _BROKEN for each in histories]
     arrivals[:, COUNTED] = [each.outcome.counting.measures for each in histories]
+    arrivals[:, TIMED] = [each.outcome.ending is Ending.SECONDS for each in histories]
     ends = np.full((len(histories), 4, 2), math.nan)
     between = np.zeros(len(histories), dtype=np.bool_)
     measured = np.flatnonzero([_measured(each, targets) for each in histories])
@@ -145,7 +150,14 @@ def _add_brackets(found: _Found, quantity: str, repetitions: Integers, ends: Flo
 
 
 def _add_ends(
-    found: _Found, histories: Sequence[History], metric: str, done: Mapping[int, float], *, asked: bool
+    found: _Found,
+    histories: Sequence[History],
+    metric: str,
+    done: Mapping[int, float],
+    by: float,
+    cpu_by: float,
+    *,
+    asked: bool,
 ) -> None:
     """Add where runs end, and where they were when the reference was done; infinity where it is unknown."""
     has = np.array([metric in each.layout["metric"] for each in histories])
@@ -155,7 +167,9 @@ def _add_ends(
         _, last[has], floors[has] = find_ends(list(compress(histories, has)), metric)
     repetitions = np.array([each.repetition for each in histories])
     given = has | asked
-    _add_values(found, metric, repetitions, np.where(finished, last, math.inf), floors, given)
+    last = np.where(finished, last, math.inf)
+    between = [_range_at_end(each, metric, by, cpu_by) if by > 1 else None for each in histories]
+    _add_values(found, metric, repetitions, last, floors, given, between)
     if done:
         seconds = [done.get(each.repetition, math.nan) for each in histories]
         # one that has made no step by then has nothing but the start, which is everybody's
@@ -163,16 +177,54 @@ def _add_ends(
             [_has_begun(each, metric, end) for each, end in zip(histories, seconds, strict=True)]
         )
         then = [_value_at(each, metric, end) for each, end in zip(histories, seconds, strict=True)]
-        _add_values(found, metric + WHEN_DONE, repetitions, np.array(then), floors, given & ended)
+        between = [
+            _range_when_done(each, metric, end, by) if by > 1 else None
+            for each, end in zip(histories, seconds, strict=True)
+        ]
+        _add_values(found, metric + WHEN_DONE, repetitions, np.array(then), floors, given & ended, between)
 
 
 def _add_values(
-    found: _Found, quantity: str, repetitions: Integers, values: Floats, floors: Floats, which: Booleans
+    found: _Found,
+    quantity: str,
+    repetitions: Integers,
+    values: Floats,
+    floors: Floats,
+    which: Booleans,
+    between: Sequence[tuple[float, float] | None],
 ) -> None:
+    """Add values, and the two numbers between which those lie that are below a floor or depend on a time."""
     if np.any(which):
         found.values[quantity].extend(repetitions[which], values[which])
-        ends = np.transpose([np.zeros_like(floors), floors])
-        _add_brackets(found, quantity, repetitions, ends, which & (values >= 0) & (values < floors))
+        ends = np.array([each or (value, value) for each, value in zip(between, values, strict=True)])
+        tiny = (values >= 0) & (values < floors)
+        ends[tiny] = np.transpose([np.zeros_like(floors), np.maximum(floors, ends[:, 1])])[tiny]
+        _add_brackets(found, quantity, repetitions, ends, which & (ends[:, 0] < ends[:, 1]))
+
+
+def _range_at_end(history: History, metric: str, by: float, cpu_by: float) -> tuple[float, float] | None:
+    """Return the least and the greatest value since the time that the run had for sure, if that ended it."""
+    curve = history.budgeted(metric)
+    if curve is None or history.outcome.ending is not Ending.SECONDS:
+        return None
+    used = curve.cpu_seconds if history.outcome.device else None
+    end = float(curve.seconds[-1])
+    return _range_of(curve, quiet_seconds(end, None if used is None else float(used[-1]), by, cpu_by), end)
+
+
+def _range_when_done(history: History, metric: str, second: float, by: float) -> tuple[float, float] | None:
+    """Return the least and the greatest value at the times at which the reference may have been done."""
+    curve = history.budgeted(metric)
+    if curve is None or math.isnan(second) or history.spent.seconds == second:  # the reference itself
+        return None
+    return _range_of(curve, second / by, second * by)
+
+
+def _range_of(curve: Curve, start: float, end: float) -> tuple[float, float]:
+    inside = curve.values[(curve.seconds > start) & (curve.seconds <= end)]
+    values = np.append(inside, value_at(curve, "seconds", np.array([start])))
+    values = np.where(np.isnan(values), math.inf, values)
+    return float(np.min(values)), float(np.max(values))
 
 
 def others_have_begun(

@@ -28,7 +28,7 @@ from benchfw.summary.changes import Pair, RunComparison, RunRow, find_resettings
 from benchfw.summary.histories import History, histories_by_cell
 from benchfw.summary.model import CPU_TIMES
 from benchfw.summary.noise import Slowdowns, allow_for_noise, describe_noise, slowdowns
-from benchfw.summary.quantities import Sample
+from benchfw.summary.quantities import Sample, sure_arrivals
 from benchfw.summary.refusals import (
     TIMES,
     different_trials,
@@ -76,7 +76,11 @@ def compare_pairs(pairs: Sequence[tuple[Side, Side]], floor: float) -> RunCompar
     ]
     rows.sort(key=lambda row: WORDS.index(row.change.word))
     in_both = sum(_in_both(before, after) for before, after in pairs)
-    sentences = {run.id: describe_noise(run) for pair in pairs for run, _ in pair}
+    sentences = {
+        run.id: describe_noise(run, other)
+        for (before, _), (after, _) in pairs
+        for run, other in ((before, after), (after, before))
+    }
     busy = tuple(f"run {number}: {sentence}" for number, sentence in sentences.items() if sentence)
     compared = {row.cell for row in rows}
     resettings = (each for pair in pairs for each in find_resettings(*pair) if each.cell in compared)
@@ -139,7 +143,10 @@ def _pair_quantities(
         return
     targets = common_targets(cell, old, new)
     paired = trials[0].seed == trials[1].seed
-    seen = [sample_side(cell, group, targets) for group in (mine, theirs)]
+    seen = [
+        sample_side(cell, group, targets, each.time, each.cpu)
+        for group, each in zip((mine, theirs), by, strict=True)
+    ]
     seen = share_looks(*seen) if paired else seen
     whole = include_preparation(*seen)
     seen = whole or seen
@@ -207,6 +214,9 @@ def _pair_shares(
             continue
         (some, runs), (others, their_runs) = badly = tuple(each.badly for each in ended)
         sentence = share_sentence(cell, quantity, ended, groups)
+        if quantity == SHORT:
+            there = sure_arrivals(samples[0], samples[1])
+            badly = (runs - there[0], runs), (their_runs - there[1], their_runs)
         found = share_difference(*badly)
         yield Pair(cell, quantity, some / runs, others / their_runs, found, ended, sentence)
 

@@ -16,7 +16,7 @@ from benchfw.records import Cell
 from benchfw.summary.columns import pair_values
 from benchfw.summary.draws import SPREADS, DrawSample
 from benchfw.summary.model import Comparison, Lead
-from benchfw.summary.quantities import TO_TARGET, WHEN_DONE, Sample
+from benchfw.summary.quantities import TO_TARGET, WHEN_DONE, Sample, sure_arrivals
 from benchfw.summary.sweeps import count_pairs, find_leads
 
 ARRIVALS = "arrivals"
@@ -240,4 +240,5 @@ def _arrivals(sample: Sample, reference: Sample) -> Arrivals | None:
     (mine, runs), (theirs, their_runs) = sample.reached, reference.reached
     if not runs or not their_runs or mine + theirs in (0, runs + their_runs):
         return None
+    mine, theirs = sure_arrivals(sample, reference)
     return Arrivals(mine, runs, theirs, their_runs)

@@ -15,7 +15,7 @@ from benchfw.summary.quantities import Sample
 WALL_TIMES = frozenset(
     {
         *("seconds_to_target", "seconds_per_draw", "setup_seconds", "seconds_per_call"),
-        *("variance_x_seconds", "mse_x_seconds", "prepare_seconds"),
+        *("copy_seconds_per_call", "variance_x_seconds", "mse_x_seconds", "prepare_seconds"),
     }
 )
 """Quantities that other work on the machine makes longer."""
@@ -85,6 +85,11 @@ def allow_for_noise(sample: Sample, by: float, cpu_by: float) -> Sample:
     return _widen(slowed, cpu_by, CPU_TIMES.values())
 
 
+def quiet_seconds(seconds: float, used: float | None, by: float, cpu_by: float) -> float:
+    """Return the least time that would have passed on a quiet machine; `used` by the host of a device."""
+    return seconds / by if used is None else max(seconds / by, seconds - used * (by - 1) / cpu_by)
+
+
 def _widen(sample: Sample, by: float, times: Collection[str]) -> Sample:
     brackets = {
         quantity: {each: (low / by, high) for each, (low, high) in sample.find_brackets(quantity).items()}
@@ -106,7 +111,7 @@ def _allow_for_host(sample: Sample, slowed: Sample, by: float, cpu_by: float) ->
         if by > 1 and quantity != SETUP and quantity in sample.values and used in sample.values:
             spent = sample.find_brackets(used)
             narrower = {
-                each: (max(low / by, low - spent[each][0] * (by - 1) / cpu_by), high)
+                each: (quiet_seconds(low, spent[each][0], by, cpu_by), high)
                 for each, (low, high) in sample.find_brackets(quantity).items()
                 if each in spent
             }
@@ -139,20 +144,24 @@ def shift(noise: Noise) -> float:
     return _typical(noise.bursts[half:]) / _typical(noise.bursts[:half])
 
 
-def describe_noise(run: Run) -> str:
-    """Return a sentence on a machine that had other work to do during a run; nothing if it was quiet."""
-    signs = _signs(run)
+def describe_noise(run: Run, beside: Run | None = None) -> str:
+    """Return a sentence on a machine that had other work to do during a run; nothing if it was quiet.
+
+    `beside` is the run that it is compared with.
+    """
+    found = slowdowns(run, beside or run)
+    signs = _signs(run, found.time, "" if beside is None else " in either run")
     if not signs or run.environment.clock == "cpu":
         return ""
-    by = slowdown(run.noise)
     said = f"the machine was busy: {', and '.join(signs)}"
-    if by <= 1:
+    if found.time <= 1:
         return f"{said}. Times may include that work; CPU seconds hardly do"
-    used = cpu_slowdown(run.noise, run.noise.quiet)
-    device = " (on a device, in what the host does)" if _on_device(run) else ""
+    by = found.time if beside is None or _on_device(run) else found.beside_cpu
+    cpu = f", those of CPU seconds for {found.cpu:.1f}"
     return (
-        f"{said}. Intervals of times allow for a factor of {by:.2g}{device}, those of CPU seconds for "
-        f"{used:.1f}; trials may have met more"
+        f"{said}. Intervals of times allow for a factor of {by:.2g}"
+        f"{' (on a device, in what the host does)' if _on_device(run) else cpu}; single trials may have been "
+        "slowed more"
     )
 
 
@@ -162,12 +171,12 @@ def _on_device(run: Run) -> bool:
     return bool(devices - {"", run.environment.machine.processor})
 
 
-def _signs(run: Run) -> list[str]:
+def _signs(run: Run, by: float, where: str) -> list[str]:
     machine, noise = run.environment.machine, run.noise
     found = []
-    by, change = slowdown(noise), shift(noise)
+    change = shift(noise)
     if by > BUSY or not 1 / BUSY <= change <= BUSY:
-        found.append(f"a loop of known work took {by:.2g} times as long as at its fastest")
+        found.append(f"a loop of known work took {by:.2g} times as long as at its fastest{where}")
     if not 1 / BUSY <= change <= BUSY:
         word, factor = ("slower", change) if change > 1 else ("faster", 1 / change)
         found.append(f"it became {factor:.2g} times {word} from the first half of the run to the second")

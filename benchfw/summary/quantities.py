@@ -44,7 +44,7 @@ KAPLAN_MEIER = "kaplan_meier_seconds_to_target"
 class Arrival(NamedTuple):
     """When a run met the target, or when it ended without; one that broke would never have met it.
 
-    The cost means nothing unless it was `counted`.
+    The cost means nothing unless it was `counted`. One that was `timed` ended with its budget of seconds.
     """
 
     seconds: float
@@ -54,6 +54,7 @@ class Arrival(NamedTuple):
     reached: bool
     broken: bool = False
     counted: bool = True
+    timed: bool = False
 
     @classmethod
     def of(cls, numbers: Sequence[float]) -> Arrival:
@@ -68,7 +69,7 @@ class Arrival(NamedTuple):
         return seconds, cost, iterations, math.nan if used is None else used, *whether
 
 
-REACHED, BROKEN, COUNTED = map(Arrival._fields.index, ("reached", "broken", "counted"))
+REACHED, BROKEN, COUNTED, TIMED = map(Arrival._fields.index, ("reached", "broken", "counted", "timed"))
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,18 @@ class Sample:
         if isinstance(self.arrivals, Columns):
             return self.arrivals.table
         return np.array([each.numbers for each in self.arrivals.values()]).reshape(-1, len(Arrival._fields))
+
+    def reached_before(self, other: Sample) -> int:
+        """Return how many trials met the target before the seconds of any of the other's ran out.
+
+        On a busy machine only those that had for sure: it may have slowed the other's alone.
+        """
+        seconds, late = self.arrival_table[:, 0], other.arrival_table
+        late = late[(late[:, TIMED] == 1) & (late[:, REACHED] == 0) & (late[:, BROKEN] == 0)]
+        slowest = max(self.slowdown, other.slowdown)
+        if slowest <= 1 or not len(late):
+            return self.reached[0]
+        return int(np.sum(self.arrival_table[:, REACHED] * (seconds <= np.min(late[:, 0]) / slowest)))
 
     @property
     def at_start(self) -> int:
@@ -171,7 +184,7 @@ class Sample:
         if not self.arrivals:
             return
         seconds, costs, _, _, *whether = self.arrival_table.T
-        reached, broken, counted = np.array(whether, dtype=np.bool_)
+        reached, broken, counted, _ = np.array(whether, dtype=np.bool_)
         yield EXPECTED[0], self._shorter(expected_running_time(seconds, reached))
         if np.all(counted):
             yield EXPECTED[1], expected_running_time(costs, reached)
@@ -240,6 +253,19 @@ def _median(values: Values) -> Interval:
     """Return the median; fewer than five values have no interval that holds for every law."""
     found = median_interval(values)
     return found if found.count >= FEWEST_FOR_MEDIAN else replace(found, low=-math.inf, high=math.inf)
+
+
+def sure_arrivals(one: Sample, other: Sample) -> tuple[int, int]:
+    """Return how many trials of each met the target.
+
+    Of the one that did so more often only those count that would have on a quiet machine, too.
+    """
+    (mine, runs), (theirs, their_runs) = one.reached, other.reached
+    if mine * their_runs > theirs * runs:
+        mine = max(one.reached_before(other), round(theirs * runs / their_runs))
+    elif mine * their_runs < theirs * runs:
+        theirs = max(other.reached_before(one), round(mine * their_runs / runs))
+    return mine, theirs
 
 
 def _not_below_zero(interval: Interval, values: Sequence[float]) -> Interval:

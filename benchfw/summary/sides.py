@@ -23,12 +23,14 @@ PREPARED = {"seconds_to_target": "prepare_seconds", "cost_to_target": "prepare_c
 WITH_PREPARATION = "_with_prepare"
 
 
-def sample_side(cell: Cell, group: Sequence[History], targets: Sequence[Target]) -> Sample:
+def sample_side(
+    cell: Cell, group: Sequence[History], targets: Sequence[Target], by: float, cpu_by: float
+) -> Sample:
     """Return the sample of one run, with the memory that its trials took where that was asked for.
 
     A trial that stops at the target it was given has no end: how far its last step went beyond says nothing.
     """
-    sample = sample_trials(cell.kind, group, targets)
+    sample = sample_trials(cell.kind, group, targets, by=by, cpu_by=cpu_by)
     peaks = {each.repetition: each.outcome.peak_memory for each in group}
     memory = {repetition: float(peak) for repetition, peak in peaks.items() if peak is not None}
     values = {**sample.values, **({"peak_memory": memory} if memory else {})}

@@ -62,7 +62,8 @@ def summarize(
     runs, for problems that do not know their optimum.
     """
     findings = Findings()
-    by, cpu_by = slowdown(run.noise), cpu_slowdown(run.noise, run.noise.quiet)
+    by = slowdown(run.noise)
+    cpu_by = cpu_slowdown(run.noise, run.noise.quiet) if by > 1 else 1.0
     jobs = run.environment.jobs if run.environment.clock == "wall" else 1
     tuning = TuningReader(run)
     claims = ClaimReader(run)
@@ -179,7 +180,7 @@ def _compare(
             reference = first_to_arrive(groups, wanted, targets)
             ends = last_seconds(finished[reference])
     samples = {
-        cell: allow_for_noise(sample_trials(kind, group, targets, ends, metrics), by, cpu_by)
+        cell: allow_for_noise(sample_trials(kind, group, targets, ends, metrics, by, cpu_by), by, cpu_by)
         for cell, group in groups.items()
     }
     drawn = {cell: sample for cell, sample in samples.items() if isinstance(sample, DrawSample)}

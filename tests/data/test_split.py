@@ -44,6 +44,14 @@ def test_stored_rows_are_taken_in_their_order():
     assert split.protocol == "stored with the data"
 
 
+def test_a_stored_mask_names_the_rows_that_it_marks():
+    mask = np.zeros(len(Y), dtype=bool)
+    mask[[2, 4]] = True
+    split = data.split("flowers", arrays={"y": Y, "train_idx": mask})
+    assert split.train.tolist() == [2, 4]
+    assert split.test.tolist() == np.flatnonzero(~mask).tolist()
+
+
 def test_without_stored_rows_the_first_fifth_of_each_class_tests():
     y = np.array([1] * 111 + [-1] * 97, np.int8)
     split = data.split("flowers", arrays={"X": np.zeros((208, 60)), "y": y})

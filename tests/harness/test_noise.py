@@ -80,7 +80,16 @@ def test_a_run_that_reuses_trials_has_the_noise_of_the_run_that_measured_them(tm
         assert store.run(third).noise == Noise()
 
 
-@pytest.mark.parametrize("data", [{"bursts": [[1, 2]]}, {"bursts": [[1, 0, 1, 1]]}, {"others": "many"}, []])
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"bursts": [[1, 2]]},
+        {"bursts": [[1, 0, 1, 1]]},
+        {"bursts": [[1, 1, 1, float("nan")]]},
+        {"others": "many"},
+        [],
+    ],
+)
 def test_noise_that_is_not_numbers_is_refused(data):
     with pytest.raises(ValueError, match="how noisy"):
         Noise.from_json(data)

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from benchfw.provenance import Burst, Environment, Machine, Noise
+from benchfw.records import Budget, Ending
 from benchfw.report.verdicts import verdict
 from benchfw.report.verdicts.phrases import caveat_sentences
+from benchfw.summary.compare import compare_runs
 from benchfw.summary.noise import allow_for_noise, cpu_slowdown, describe_noise, shift, slowdown
 from benchfw.summary.quantities import Sample
 from benchfw.summary.summarize import summarize
@@ -174,16 +176,100 @@ def test_on_a_busy_machine_estimators_are_ranked_by_cpu_seconds(make, run):
     assert shown == pytest.approx({"a": 1, "b": 3})
 
 
+def cut_short(make, name, pace, ending=Ending.SECONDS, seconds=6.0, steps=None):
+    """Six runs of one and the same method, of which the machine leaves so many seconds to a step."""
+    count = int(seconds / pace) if steps is None else steps
+    return [
+        make.result(
+            "optimizer", "p", name, r,
+            make.curve("loss", list(1 + (9 + 0.1 * r) * np.exp(-np.arange(count + 1) / 3)), seconds=pace),
+            ending=ending,
+        )
+        for r in range(6)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("slow", "shown"), [(1.0, True), (1.2, True), (2.0, False)])
+def test_ends_after_so_many_seconds_allow_for_the_steps_that_a_busy_machine_took_away(make, run, slow, shown):
+    results = cut_short(make, "gd", 1.5) + cut_short(make, "again", 1.0)
+    (comparison,) = summarize(on(run, Noise(bursts(slow, slow))), results).comparisons
+    assert ("again has loss" in verdict(comparison)) is shown
+    assert ("more often than gd" in verdict(comparison)) is (slow == 1.0)
+    (ratio,) = (row.ratio for row in comparison.rows if row.ratio and row.quantity == "loss")
+    assert (ratio.high < 1) is shown
+
+
+@pytest.mark.parametrize(("slow", "word"), [(1.0, "regressed"), (2.0, "within noise")])
+def test_runs_that_a_busy_machine_cuts_short_of_the_target_are_no_regression(make, run, slow, word):
+    before, after = (
+        [
+            replace(each, trial=replace(each.trial, target={"loss": 2.5}, budget=Budget(seconds=6.0)))
+            for each in cut_short(make, "gd", pace)
+        ]
+        for pace in (1.0, 1.5)
+    )
+    quiet, busy = (replace(on(run, Noise(bursts(*[by] * 2))), id=k) for k, by in enumerate((1.0, slow)))
+    found = compare_runs((quiet, before), (busy, after), 0.05)
+    words = {row.quantity: row.change.word for row in found.rows}
+    assert words["runs_short_of_target"] == word
+
+
+def test_ends_after_so_many_iterations_need_no_allowance(make, run):
+    results = [
+        *cut_short(make, "gd", 1.5, Ending.ITERATIONS, steps=4),
+        *cut_short(make, "again", 1.0, Ending.ITERATIONS, steps=6),
+    ]
+    found = [
+        next(
+            row.ratio
+            for row in summarize(on(run, Noise(bursts(slow, slow))), results).comparisons[0].rows
+            if row.ratio and row.quantity == "loss"
+        )
+        for slow in (1.0, 2.0)
+    ]
+    assert found[0] == found[1]
+
+
+def test_what_others_have_when_the_reference_is_done_allows_for_when_that_is(make, run):
+    results = [
+        *cut_short(make, "gd", 1.5, Ending.BY_ITSELF, steps=4),
+        *cut_short(make, "again", 1.0, Ending.ITERATIONS, steps=8),
+    ]
+    sentences = [
+        verdict(summarize(on(run, Noise(bursts(slow, slow))), results).comparisons[0]) for slow in (1.0, 2.0)
+    ]
+    assert "In the time that gd takes, again has loss 1.53 [1.52, 1.54] times smaller" in sentences[0]
+    assert "In the time that gd takes, no method is lower in loss beyond noise" in sentences[1]
+
+
+def test_a_run_of_a_moment_has_no_slow_down_in_cpu_seconds_either(make, run):
+    results = timed(make, "gd", 3.0, 2.0) + timed(make, "svrg", 2.0, 1.0)
+    moment = on(run, Noise(bursts(3.0, cpu=3.0)))
+    short, without = (summarize(each, results).comparisons[0].rows for each in (moment, on(run)))
+    assert short == without
+
+
+def test_a_comparison_says_what_it_allows_for_beside_the_other_run(run):
+    slow = on(run, Noise(tuple(Burst(float(k), 0.0022, 0.002, 0.0021) for k in range(3))))
+    quick = on(run, Noise(bursts(1.0, 1.0)))
+    assert describe_noise(slow) == ""
+    assert describe_noise(slow, quick) == (
+        "the machine was busy: a loop of known work took 2.2 times as long as at its fastest in either run. "
+        "Intervals of times allow for a factor of 2.2, those of CPU seconds for 2.1; single trials may have "
+        "been slowed more"
+    )
+
+
 def test_a_busy_machine_is_said_on_the_first_screen(run):
     noise = Noise(bursts(2.0, 2.1, 2.2), others=1.7)
     busy = on(run, noise)
     assert describe_noise(busy) == (
         "the machine was busy: a loop of known work took 2.1 times as long as at its fastest, and other "
         "processes kept 1.7 of 2 cores busy. Intervals of times allow for a factor of 2.1, those of CPU "
-        "seconds for 1.0; trials may have met more"
+        "seconds for 1.0; single trials may have been slowed more"
     )
     gpu = {"numpy": {"device": "Example 3000"}, "cupy": {"device": "GPU"}}
-    assert "a factor of 2 (on a device, in what the host does), those of CPU" in describe_noise(
+    assert "a factor of 2 (on a device, in what the host does); single trials" in describe_noise(
         on(run, Noise(bursts(2, 2)), backends=gpu)
     )
     assert "those of CPU seconds for 1.7" in describe_noise(on(run, Noise(bursts(2, 2, cpu=1.7))))

@@ -122,9 +122,9 @@ def command(
 
     Without KERNEL, all registered kernels are timed. The highest rates of moving bytes and of multiplying
     matrices are measured in the same run; a kernel's share of that limit follows from the operations and
-    bytes that it declares. With two backends, each is timed in three runs, to say how many times faster one
-    is, and at what sizes. The run is kept in the store: `benchfw compare` and `benchfw export` read it like
-    any other.
+    bytes that it declares. With two backends, each is timed in three runs unless --repetitions says
+    otherwise, to say how many times faster one is, and at what sizes. The run is kept in the store: `benchfw
+    compare` and `benchfw export` read it like any other.
 
     With --steps METHOD, the argument is a suite, and the first trial of its method with that label runs for a
     few steps in this process. Launches, gaps and copies are counted by PyTorch's profiler.

@@ -11,6 +11,7 @@ from benchfw import BenchfwError
 from benchfw.data import local_datasets
 from benchfw_firstorder import SVRG, Fista, GradientDescent, ProximalGradient
 from benchfw_spectral import Chebyshev, MatrixCompletion, Optimal
+from benchfw_spectral.problems.ratings import read_ratings
 
 WIDE = "movielens-like(users=30, items=20, ratings=200)"
 TALL = "movielens-like(users=15, items=24, ratings=150)"
@@ -326,7 +327,9 @@ def test_items_and_users_have_their_places_in_the_order_of_their_ids(backend, sa
     ratings = 1 + np.arange(20) / 5
     mixed = np.random.default_rng(4).permutation(20)
     save(
-        user=ids(user)[mixed], item=ids(item)[mixed], rating=ratings[mixed],
+        user=ids(user)[mixed],
+        item=ids(item)[mixed],
+        rating=ratings[mixed],
         train_idx=np.flatnonzero(user[mixed] != 2),
     )
     expected = ratings.reshape(4, 5).T.copy()
@@ -350,6 +353,12 @@ def test_a_stored_split_is_kept(backend, save):
     save(user=user, item=item, rating=np.arange(1, 21) / 4, train_idx=np.arange(0, 20, 2))
     start = build(backend, "own").start()
     np.testing.assert_array_equal(np.sort(start[start > 0]), np.arange(1, 21, 2) / 4)
+
+
+def test_ratings_that_a_stored_split_names_twice_count_twice(save):
+    user, item = np.divmod(np.arange(20), 5)
+    save(user=user, item=item, rating=np.full(20, 3.5), train_idx=np.array([0, 7, 0, 3]))
+    assert read_ratings("own", 0).train.cells.tolist() == [0, 0, 9, 12]
 
 
 @pytest.mark.parametrize(

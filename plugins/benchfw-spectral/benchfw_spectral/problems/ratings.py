@@ -12,7 +12,7 @@ from benchfw import Array, BenchfwError
 from benchfw.data import load, split
 
 BOX = (0.0, 5.0)  # no rating lies outside
-LARGEST_TABLE = 1 << 24  # of ids
+LARGEST_SPAN = 8  # of ids, times their number
 
 
 class Known(NamedTuple):
@@ -65,7 +65,10 @@ def read_ratings(name: str, seed: int) -> Ratings:
     in_order = np.argsort(cells)  # that of memory
     if not np.diff(cells[in_order]).all():
         raise BenchfwError(f"data set '{name}' has two ratings of one item by one user; keep one of them")
-    train, test = (in_order[_among(rows, len(cells))[in_order]] for rows in (parts.train, parts.test))
+    train, test = (
+        np.repeat(in_order, np.bincount(rows, minlength=len(cells))[in_order])
+        for rows in (parts.train, parts.test)
+    )
     return Ratings(
         (num_items, num_users), Known(cells[train], values[train]), Known(cells[test], values[test])
     )
@@ -75,16 +78,9 @@ def _number(ids: NDArray[Any]) -> tuple[int, NDArray[np.int64]]:
     """Return how many different ids there are, and the number of each among them, in their order."""
     whole = ids.size > 0 and np.can_cast(ids.dtype, np.int64)
     span = int(ids.max()) - int(ids.min()) if whole else math.inf
-    if span > LARGEST_TABLE:
+    if span > LARGEST_SPAN * len(ids):
         found, numbers = np.unique(ids, return_inverse=True)  # sorts, which takes many times as long
         return len(found), numbers
     places = ids.astype(np.int64) - int(ids.min())
     numbers = np.cumsum(np.bincount(places) > 0) - 1
     return int(numbers[-1]) + 1, numbers[places]
-
-
-def _among(rows: NDArray[np.int64], count: int) -> NDArray[np.bool_]:
-    """Return whether each number below `count` is one of the rows."""
-    found = np.zeros(count, dtype=np.bool_)
-    found[rows] = True
-    return found
