@@ -63,6 +63,11 @@ def test_an_unknown_name_is_explained_with_the_nearest_one(registry):
         registry.get("optimizer", "slied")
 
 
+def test_a_name_of_another_kind_is_explained(registry):
+    with pytest.raises(PluginError, match=r"unknown optimizer 'noisy': 'noisy' is an estimator$"):
+        registry.get("optimizer", "noisy")
+
+
 @pytest.mark.parametrize(
     ("text", "parts"),
     [

@@ -20,7 +20,7 @@ class BudgetTable(TypedDict, total=False):
 
 
 WORDS = {
-    r"`benchfw replay (\d+)`": r"`trial(\1)`",
+    r"`benchfw replay (\d+)[^`]*`": r"`trial(\1)`",
     "`benchfw runs`": "`benchfw.runs`",
     "`benchfw run`": "`benchfw.run`",
     r"--(fresh|quick)\b": r"\1=True",

@@ -60,13 +60,14 @@ class MetricCheck:
         if not metrics:
             return
         self._left.discard(problem)
-        known = {*metrics, GAP} if self._gap_made and OBJECTIVE in metrics else set(metrics)
+        with_gap = {*metrics, GAP} if OBJECTIVE in metrics else set(metrics)
+        known = with_gap if self._gap_made else set(metrics)
         for each in self._named:
             there = any(self._methods[problem].issuperset(group) for group in each.groups)
             if there and problem in (each.problems or (problem,)) and each.metric not in known:
                 raise SuiteError(
                     f"{each.place} '{each.metric}' is not a metric of problem '{problem}'"
-                    f"{nearest(each.metric, known)}"
+                    f"{nearest(each.metric, with_gap if each.place.endswith(': target') else known)}"
                 )
 
 

@@ -84,6 +84,10 @@ class Registry:
             command = advise_install(kind, name)
             if command:
                 raise PluginError(f"unknown {kind} '{name}'{place and f' in {place}'}; {command}")
+            other = next((each for each, known in self._entries if known == name), "")
+            if other:
+                what = f"{'an' if other[0] in 'aeiou' else 'a'} {other}"
+                raise PluginError(f"unknown {kind} '{name}'{place and f' in {place}'}: '{name}' is {what}")
             choice = f"choose from: {list_neighbours(name, names)}, or " if names else ""
             advice = f"; {choice}load the plugin that has it: install it, or give --plugin FILE"
             hint = nearest(name, names, advice)

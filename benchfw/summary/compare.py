@@ -46,6 +46,7 @@ from benchfw.summary.sides import (
     include_preparation,
     sample_side,
     share_looks,
+    with_common_gaps,
 )
 
 Side: TypeAlias = tuple[Run, Sequence[Result]]
@@ -94,7 +95,7 @@ def _as_measured(change: Change) -> Change:
 
 def _find_pairs(before: Side, after: Side, refused: Refused) -> Iterator[Pair]:
     """Yield what two runs share; add the reasons for the rest."""
-    old, new = histories_by_cell(before[1]), histories_by_cell(after[1])
+    old, new = with_common_gaps(histories_by_cell(before[1]), histories_by_cell(after[1]))
     for name, mine, other in (("A", old, new), ("B", new, old)):
         for cell in mine:
             if cell not in other:

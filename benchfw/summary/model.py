@@ -332,7 +332,8 @@ class Standing:
 class Fault:
     """Trials that ended alike and not well: of one cell, or all that were skipped alike.
 
-    `trials` are their numbers, `total` counts all trials of those `cells`, `first` is the first of them.
+    `trials` are their numbers, `total` counts all trials of those `cells`, `first` is the first of them,
+    `plugins` are those that were given by hand.
     """
 
     cells: tuple[Cell, ...]
@@ -341,6 +342,7 @@ class Fault:
     trials: tuple[int, ...]
     total: int
     first: Result
+    plugins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

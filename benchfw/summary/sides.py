@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from statistics import median
 from typing import TypeAlias
 
+import numpy as np
+
 from benchfw.analysis.judgement import FLOOR
-from benchfw.records import Cell, Ending
+from benchfw.records import OBJECTIVE, Cell, Ending, Trial
 from benchfw.summary.histories import History
 from benchfw.summary.model import Target
 from benchfw.summary.quantities import TO_TARGET, Sample
 from benchfw.summary.samples import sample_trials
-from benchfw.summary.targets import choose_targets
+from benchfw.summary.targets import choose_targets, with_gaps
 
 Groups: TypeAlias = Mapping[Cell, Sequence[History]]
 
@@ -37,6 +41,40 @@ def sample_side(
     if cell.kind == "optimizer" and any(each.outcome.ending is Ending.TARGET for each in group):
         values = {name: found for name, found in values.items() if name in (*TO_TARGET, "peak_memory")}
     return replace(sample, values=values)
+
+
+def with_common_gaps(old: Groups, new: Groups) -> tuple[Groups, Groups]:
+    """Return both runs with the gaps that their targets name, where problems do not know their optimum.
+
+    The best objective of a repetition is that of both runs, if they have the same data.
+    """
+    return _with_gaps(old, new), _with_gaps(new, old)
+
+
+def _with_gaps(groups: Groups, others: Groups) -> Groups:
+    found: dict[Cell, Sequence[History]] = dict(groups)
+    for problem in dict.fromkeys(cell.problem for cell in groups if cell.kind == "optimizer"):
+        mine, theirs = (
+            {cell: each for cell, each in side.items() if (cell.problem, cell.kind) == (problem, "optimizer")}
+            for side in (groups, others)
+        )
+        found |= with_gaps(
+            mine, partial(_best_of, [each for group in theirs.values() for each in group])
+        ).groups
+    return found
+
+
+def _best_of(histories: Sequence[History], trial: Trial) -> dict[int, float]:
+    """Return the best objective of the trial's problem by repetition; none of other data."""
+    best: dict[int, float] = {}
+    for each in histories:
+        curve = each.curve(OBJECTIVE)
+        if curve is None or (each.trial.problem, each.trial.seed) != (trial.problem, trial.seed):
+            continue
+        least = float(np.min(curve.values, where=np.isfinite(curve.values), initial=math.inf))
+        best[each.repetition] = min(least, best.get(each.repetition, math.inf))
+    sign = -1 if any(OBJECTIVE in each.gains for each in histories) else 1
+    return {repetition: sign * value for repetition, value in best.items() if math.isfinite(value)}
 
 
 def common_targets(cell: Cell, old: Groups, new: Groups) -> tuple[Target, ...]:

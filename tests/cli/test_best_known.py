@@ -2,6 +2,8 @@
 
 import json
 import math
+import re
+import shlex
 
 import pytest
 
@@ -78,6 +80,22 @@ def well(cli):
     cli.write("well.py", PLUGIN)
     cli.write("well.toml", SUITE)
     return cli
+
+
+def test_a_misspelt_target_is_told_that_there_is_a_gap(well):
+    well.write("well.toml", SUITE.replace("gap =", "gapp ="))
+    done = well("run", "well.toml", "--no-report", "--no-replay")
+    assert done.returncode == 2
+    assert "target 'gapp' is not a metric of problem 'well'; did you mean 'gap'?" in done.stderr
+
+
+def test_the_command_that_a_fault_proposes_works(well):
+    well.write("well.py", PLUGIN.replace("x = problem.start()", "raise ValueError('bad luck')"))
+    said = " ".join(well("run", "well.toml", "--no-report", "--no-replay").stdout.split())
+    (command, *_) = re.findall("`benchfw (replay [^`]*)`", said)
+    done = well(*shlex.split(command))
+    assert "ValueError: bad luck" in done.stdout + done.stderr
+    assert "Traceback" in done.stdout + done.stderr
 
 
 def test_the_gap_is_the_distance_to_the_lowest_objective_of_any_method(well):

@@ -162,6 +162,24 @@ def test_on_a_device_times_are_compared_and_the_noise_of_the_host_is_in_its_part
         assert not any("cpu" in quantity for quantity in rows)
 
 
+def test_a_gap_is_the_distance_to_the_best_of_both_runs_where_the_optimum_is_not_known(make, run):
+    sides = [
+        (
+            replace(run, id=number),
+            [
+                make.result("optimizer", "p", "a", r, make.curve("objective", values), target={"gap": 0.5})
+                for r in range(6)
+            ],
+        )
+        for number, values in ((1, [9.0, 3.0, 1.0]), (2, [9.0, 5.0, 3.0]))
+    ]
+    rows = {row.quantity: row for row in compare_runs(*sides, 0.05).rows}
+    assert rows["runs_short_of_target"].sentence == (
+        "a on p (numpy) reaches the target in 0 of 6 runs, 6 of 6 before"
+    )
+    assert rows["runs_short_of_target"].change.word == "regressed"
+
+
 def test_kernels_that_were_called_with_more_are_not_compared(make, run):
     def timed(held):
         return run, [make.timing("sum", 10, "numpy", 8.0, {"argument_bytes": held}, r) for r in range(5)]

@@ -164,6 +164,15 @@ def _bias(comparison: Comparison) -> Iterator[str]:
         yield f"Too few draws carry the variance of {_names(comparison, unsure)} to test for a bias"
     off = {*comparison.biased, *comparison.biased_singly, *comparison.dependent}
     fair = [cell for cell in comparison.tested if cell not in off]
+    doubtful = [
+        row.cell for row in whole if row.cell in fair and not row.interval.low <= 0 <= row.interval.high
+    ]
+    if doubtful:
+        fair = [cell for cell in fair if cell not in doubtful]
+        yield (
+            f"Perhaps biased: {_names(comparison, doubtful)} (a 95 % interval leaves out 0, which is not "
+            "enough in a report with several tests)"
+        )
     if fair:
         alone = len(fair) == len(rows_of(comparison, "bias"))
         claimed = alone and all(cell in comparison.claims for cell in fair)

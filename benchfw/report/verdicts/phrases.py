@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -27,8 +28,8 @@ from benchfw.summary.times import is_time
 _ADVICE = {
     Status.TIMEOUT: "raise --timeout, or lower the budget in the suite",
     Status.OUT_OF_MEMORY: "raise --memory, or use a smaller problem",
-    Status.CRASHED: "`benchfw replay {id}` runs it alone",
-    Status.FAILED: "`benchfw replay {id}` runs it alone and shows the traceback",
+    Status.CRASHED: "`benchfw replay {id}{plugins}` runs it alone",
+    Status.FAILED: "`benchfw replay {id}{plugins}` runs it alone and shows the traceback",
 }
 TAKEN = ", assuming normal noise"
 """Of runs that are too few to see a difference without assuming a law."""
@@ -328,7 +329,8 @@ def fault_advice(fault: Fault) -> str:
     if fault.status is Status.SKIPPED and fault.first.outcome.ending is Ending.SECONDS:
         return "raise the budget's seconds (`benchfw time --limit`)"
     if fault.status is not Status.DIVERGED or fault.first.trial.kind != "optimizer":
-        return _ADVICE.get(fault.status, "").format(id=fault.first.id)
+        given = "".join(f" --plugin {shlex.quote(each)}" for each in fault.plugins)
+        return _ADVICE.get(fault.status, "").format(id=fault.first.id, plugins=given)
     step = fault.first.trial.method.params.get("step")
     if isinstance(step, int | float) and not isinstance(step, bool) and step > 0:
         return f"use a step of {0.3 * step:.1g} or less (this was {step:g})"
