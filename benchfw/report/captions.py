@@ -66,8 +66,8 @@ def _middle(comparison: Comparison) -> str:
     level = {5: " [94 % interval]"}.get(runs, " [95 % interval]" if runs > FEWEST_FOR_MEDIAN else "")
     return (
         f"At the end the median over repetitions{level}; to the target the geometric mean [lowest, highest "
-        "run, with what looks and the machine leave open], or the median [its interval] where some run never "
-        "arrives or starts there"
+        "run, widened for the time between looks and for a busy machine], or the median [its interval] where "
+        "some run never arrives or starts there"
     )
 
 
@@ -79,8 +79,8 @@ def _target_rule(comparison: Comparison) -> str:
         return f"{none_improves_text(comparison)}. "
     best = "highest" if comparison.targets[0].gain else "lowest"
     return (
-        "It is the worst end of the last method among those that come nine tenths of the way from the start "
-        f"to the {best} end, rounded to the side of the start. "
+        f"The suite names none: of the methods that come nine tenths of the way to the {best} end, it is the "
+        "worst end of the last one, rounded towards the start. "
     )
 
 

@@ -28,8 +28,8 @@ Styles: TypeAlias = Mapping[Cell, Style]
 _DOTS = "Each dot is one method, its bar the 95 % interval over repetitions. "
 _APART = "Bars that overlap do not mean 'no difference': repetitions are paired, so see the ratios. "
 _LEFT = (
-    "Further left is better. A bar to the left only: a few draws carry most of the variance, which may be "
-    "larger; no bar: too few to know anything. A method without a dot never varied beyond rounding. "
+    "Further left is better. A bar to the left only is a lower bound, since a few draws carry most of the "
+    "variance; no bar means too few draws. A method without a dot never varied beyond rounding. "
 )
 _PRODUCT = (
     "With a fixed time to spend, the error of the mean of an unbiased method's draws is in proportion to the "

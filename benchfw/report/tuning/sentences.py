@@ -81,7 +81,7 @@ def _verdict_text(found: TunedProblem) -> str:
 
 
 def _leads(found: TunedProblem, leader: Cell | None) -> str:
-    return "who leads is not shown" if leader is None else f"{found.name(leader)} leads"
+    return "there is no clear leader" if leader is None else f"{found.name(leader)} leads"
 
 
 def _count_text(count: int) -> str:

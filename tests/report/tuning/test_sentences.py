@@ -42,7 +42,7 @@ def test_who_leads_with_how_much_tuning_is_said_with_the_settings_chosen(tuned):
 
 def test_methods_alike_are_not_told_apart_by_any_allowance(tuned):
     sentences, _ = said(tuned({"a": bowl(0.1), "b": bowl(0.1)}, {"a": 100, "b": 100}))
-    assert sentences[0] == "With 1 tuning trial as with 16 (the verdict), who leads is not shown"
+    assert sentences[0] == "With 1 tuning trial as with 16 (the verdict), there is no clear leader"
 
 
 def test_one_leader_throughout_is_said_once(tuned):
@@ -167,7 +167,7 @@ def test_a_verdict_with_too_few_runs_is_not_called_noise(tuned, runs, verdict):
     sentences, _ = said(tuned(methods, {"a": 100, "b": math.nan}, runs=runs))
     assert sentences[0].endswith(f"with 16 (the verdict) {verdict}")
     noise, _ = said(tuned(methods, {"a": 100, "b": 100}, runs=3))
-    assert noise[0] == "With 1 tuning trial as with 16 (the verdict), who leads is not shown"
+    assert noise[0] == "With 1 tuning trial as with 16 (the verdict), there is no clear leader"
     few, _ = said(tuned(methods, {"a": 100, "b": 100}, runs=2))
     assert few[0].endswith("with 16 (the verdict) there are too few runs to say who leads")
     nothing, _ = said(tuned(methods, {"a": 100}, runs=runs))
