@@ -14,8 +14,10 @@ from benchfw.analysis.significance import BUDGET
 from benchfw.api.planning import Planned
 from benchfw.api.progress import duration
 from benchfw.api.running import look_ahead_tuned, look_up
+from benchfw.backends import get_backend
 from benchfw.cli.options import echo_json, echo_table
 from benchfw.cli.preview import describe_outdated, describe_reach
+from benchfw.errors import BackendUnavailable
 from benchfw.harness.events import Phase
 from benchfw.harness.options import Options
 from benchfw.plan import tuning_of
@@ -39,8 +41,18 @@ def print_plans(planned: Sequence[Planned], store: Path, options: Options, *, as
     if others:
         print_plain_plans(others, store, options, as_json=as_json)
     for each in () if as_json else planned:
-        for line in describe_plans_of_claims(each):
+        for line in (*describe_absent_backends(each), *describe_plans_of_claims(each)):
             click.echo(printable(line))
+
+
+def describe_absent_backends(planned: Planned) -> Iterator[str]:
+    """Yield a line for each backend that the suite asks for and this machine does not have."""
+    for name in planned.suite.backends:
+        try:
+            with planned.registry.activate():
+                get_backend(name)
+        except BackendUnavailable as fault:
+            yield f"{planned.suite.name}: trials on {name} would be skipped here: {fault}"
 
 
 def describe_plans_of_claims(planned: Planned) -> Iterator[str]:

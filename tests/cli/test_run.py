@@ -116,6 +116,9 @@ def test_a_backend_that_is_absent_is_skipped_with_its_reason_and_is_no_failure(c
         "--backend",
         "abacus",
     )
+    planned = cli(*words, "--dry-run").stdout
+    assert "bowls: trials on abacus would be skipped here: the abacus is not available: no beads" in planned
+    assert "trials on numpy" not in planned
     done = cli(*words)
     assert done.returncode == 0, done.stderr
     assert cli.last_run()["counts"] == {"done": 8, "skipped": 8}
