@@ -94,13 +94,19 @@ def _with_given_best(run: History) -> History:
 
 
 class Attempt(NamedTuple):
-    """A setting that was tried, the score of each of its runs, and what they spent together."""
+    """A setting that was tried, the score of each of its runs, and what they spent together.
+
+    Where the target is a gap to an optimum that nobody knows yet, ends that differ by no more than this
+    `margin` are alike, and `approaches` has what it took each run to come so near to its own end.
+    """
 
     setting: Mapping[str, Any]
     scores: tuple[Score, ...]
     cost: float = 0.0
     seconds: float = 0.0
     share: float = 1.0
+    margin: float = 0.0
+    approaches: tuple[float, ...] = ()
 
     @property
     def score(self) -> Score:
@@ -117,14 +123,42 @@ def attempt_of(setting: Mapping[str, Any], runs: Sequence[History], aim: Aim, sh
         sum(each.cost for each in spent if math.isfinite(each.cost)),
         sum(each.seconds for each in spent),
         share,
+        *_approaches(runs, aim),
     )
 
 
+def _approaches(runs: Sequence[History], aim: Aim) -> tuple[float, tuple[float, ...]]:
+    """Return the gap that is the target, if it is not known, and what it took each run to its own end."""
+    margin = runs[0].trial.target.get(GAP, 0.0) if runs else 0.0
+    if not (aim.axis and margin) or any(GAP in _with_given_best(each).metrics for each in runs):
+        return 0.0, ()
+    found = []
+    for each in runs:
+        curve = each.budgeted(OBJECTIVE)
+        hit = None if curve is None else time_to_all([curve], [curve.final + margin])
+        found.append(math.inf if hit is None else float(getattr(hit, aim.axis_of(each) or "cost")))
+    return margin, tuple(found)
+
+
 def choose(attempts: Sequence[Attempt]) -> int:
-    """Return which attempt is chosen: the best score of those with the largest share; the first of equals."""
+    """Return which attempt is chosen: the best of those with the largest share; the first of equals."""
     largest = max(each.share for each in attempts)
     able = [number for number, each in enumerate(attempts) if each.share == largest]
-    return min(able, key=lambda number: attempts[number].score)
+    order = _order([attempts[number] for number in able])
+    return able[order.index(min(order))]
+
+
+def _order(attempts: Sequence[Attempt]) -> list[tuple[Score, float]]:
+    """Return what attempts are sorted by: scores, and of ends that are alike what it took to get there."""
+    best = min((each.score for each in attempts), default=BROKEN)
+    return [
+        (best, sorted(each.approaches)[len(each.approaches) // 2])
+        if each.margin
+        and each.score.standing == best.standing == 1
+        and each.score.value <= best.value + each.margin
+        else (each.score, 0.0)
+        for each in attempts
+    ]
 
 
 def choose_across(problems: Sequence[Sequence[Attempt]]) -> int:
@@ -143,11 +177,14 @@ def choose_across(problems: Sequence[Sequence[Attempt]]) -> int:
 
 def rank_attempts(attempts: Sequence[Attempt]) -> list[int]:
     """Return the rank of each attempt among those with the same share; equals share the better rank."""
-    scores: dict[float, list[Score]] = {}
-    for each in attempts:
-        scores.setdefault(each.share, []).append(each.score)
-    in_order = {share: sorted(some) for share, some in scores.items()}
-    return [bisect_left(in_order[each.share], each.score) for each in attempts]
+    ranks = [0] * len(attempts)
+    for share in {each.share for each in attempts}:
+        numbers = [number for number, each in enumerate(attempts) if each.share == share]
+        order = _order([attempts[number] for number in numbers])
+        in_order = sorted(order)
+        for number, place in zip(numbers, order, strict=True):
+            ranks[number] = bisect_left(in_order, place)
+    return ranks
 
 
 @dataclass(frozen=True)

@@ -96,6 +96,23 @@ def test_the_first_of_equals_is_chosen_among_those_with_the_largest_share_of_the
     assert choose([attempt((2, math.inf)), attempt((1, 0.5))]) == 1
 
 
+def test_of_ends_that_a_gap_to_an_unknown_optimum_cannot_tell_apart_the_first_to_get_there_is_chosen():
+    ends = {"slow": [9, 5, 2, 1.0], "fast": [9, 1.0, 1.0, 1.0 + 1e-15], "near": [9, 1.2, 1.2, 1.2]}
+    tried = [
+        attempt_of({"step": name}, [history(values, metric="objective") for _ in range(3)], Aim.of("", GAP))
+        for name, values in ends.items()
+    ]
+    assert choose(tried) == 1
+    assert rank_attempts(tried) == [1, 0, 2]
+    by_end = [
+        attempt_of({"step": name}, [history(values, metric="objective")], Aim.of("objective", GAP))
+        for name, values in ends.items()
+    ]
+    assert choose(by_end) == 0
+    known = [attempt_of({"step": name}, [history(values)], Aim.of("", GAP)) for name, values in ends.items()]
+    assert not any(each.margin for each in known)
+
+
 def test_across_problems_the_best_mean_rank_is_chosen_of_settings_that_nowhere_break_or_miss():
     one = [attempt((0, 1.0)), attempt((0, 1.2)), attempt((0, 3.0)), attempt((0, 1.5))]
     two = [attempt((0, 900.0)), attempt((0, 100.0)), attempt((0, 200.0)), attempt((1, 0.5))]

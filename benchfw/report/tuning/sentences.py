@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from benchfw.records import Cell
+from benchfw.records import GAP, Cell
 from benchfw.report.text import FEW_NAMES, figures, join_names, plural
 from benchfw.report.tuning.problems import (
     TunedProblem,
@@ -205,9 +205,10 @@ def _unknown(found: TunedProblem) -> Iterator[str]:
     names = list(dict.fromkeys(name for each in found.methods for name in each.unknown))
     if names:
         verb = "is" if len(names) == 1 else "are"
+        alike = ", and of those alike by what it took to get there" if GAP in names else ""
         yield (
             f"The {join_names(names)} {verb} not known in tuning: settings were chosen by the "
-            f"{found.value_name}"
+            f"{found.value_name}{alike}"
         )
 
 

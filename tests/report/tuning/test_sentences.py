@@ -147,7 +147,10 @@ def test_where_no_tuning_run_knows_the_target_the_end_is_what_chose(tuned):
     summary = tuned(methods, {"a": 100, "b": 100}, measured="objective")
     assert describe_tuning(summary)[0].startswith("Each method was tuned for objective at the end with 16")
     sentences, warnings = said(summary)
-    assert warnings[0] == ("The gap is not known in tuning: settings were chosen by the objective at the end")
+    assert warnings[0] == (
+        "The gap is not known in tuning: settings were chosen by the objective at the end, and of those "
+        "alike by what it took to get there"
+    )
     assert sentences[0].startswith(
         "In objective at the end (the verdict: in gradients to target), with 1 tuning trial"
     )
