@@ -28,6 +28,7 @@ class _Named(NamedTuple):
     place: str
     problems: Collection[str] = ()
     groups: Collection[Collection[str]] = ((),)
+    is_target: bool = False
 
 
 class MetricCheck:
@@ -67,14 +68,14 @@ class MetricCheck:
             if there and problem in (each.problems or (problem,)) and each.metric not in known:
                 raise SuiteError(
                     f"{each.place} '{each.metric}' is not a metric of problem '{problem}'"
-                    f"{nearest(each.metric, with_gap if each.place.endswith(': target') else known)}"
+                    f"{nearest(each.metric, with_gap if each.is_target else known)}"
                 )
 
 
 def _find_names(suite: Suite, backends: Collection[str]) -> Iterator[_Named]:
     where = suite.where or suite.name
     for name in suite.target:
-        yield _Named(name, f"{where}: target")
+        yield _Named(name, f"{where}: target", is_target=True)
     metric = suite.tune.metric if suite.tune else ""
     if metric and metric not in {*ARRIVALS, GAP}:
         yield _Named(metric, f"{where}: tune.metric")

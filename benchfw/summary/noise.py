@@ -160,8 +160,8 @@ def describe_noise(run: Run, beside: Run | None = None) -> str:
     cpu = f", those of CPU seconds for {found.cpu:.1f}"
     return (
         f"{said}. Intervals of times allow for a factor of {by:.2g}"
-        f"{' (on a device, in what the host does)' if _on_device(run) else cpu}; single trials may have been "
-        "slowed more"
+        f"{' (on a device, in what the host does)' if _on_device(run) else cpu}; individual trials may "
+        "have been slowed more"
     )
 
 

@@ -9,15 +9,13 @@ from functools import partial
 from statistics import median
 from typing import TypeAlias
 
-import numpy as np
-
 from benchfw.analysis.judgement import FLOOR
 from benchfw.records import OBJECTIVE, Cell, Ending, Trial
 from benchfw.summary.histories import History
 from benchfw.summary.model import Target
 from benchfw.summary.quantities import TO_TARGET, Sample
 from benchfw.summary.samples import sample_trials
-from benchfw.summary.targets import choose_targets, with_gaps
+from benchfw.summary.targets import choose_targets, lowest_objective, with_gaps
 
 Groups: TypeAlias = Mapping[Cell, Sequence[History]]
 
@@ -68,11 +66,8 @@ def _best_of(histories: Sequence[History], trial: Trial) -> dict[int, float]:
     """Return the best objective of the trial's problem by repetition; none of other data."""
     best: dict[int, float] = {}
     for each in histories:
-        curve = each.curve(OBJECTIVE)
-        if curve is None or (each.trial.problem, each.trial.seed) != (trial.problem, trial.seed):
-            continue
-        least = float(np.min(curve.values, where=np.isfinite(curve.values), initial=math.inf))
-        best[each.repetition] = min(least, best.get(each.repetition, math.inf))
+        if OBJECTIVE in each.metrics and (each.trial.problem, each.trial.seed) == (trial.problem, trial.seed):
+            best[each.repetition] = min(lowest_objective(each), best.get(each.repetition, math.inf))
     sign = -1 if any(OBJECTIVE in each.gains for each in histories) else 1
     return {repetition: sign * value for repetition, value in best.items() if math.isfinite(value)}
 

@@ -47,8 +47,7 @@ def with_gaps(groups: Mapping[Cell, Sequence[History]], best_known: BestKnown) -
     sign = -1 if OBJECTIVE in trials[0].gains else 1
     given, found, lowest = trials[0].trial.best, dict[int, float](), dict[int, History]()
     for each in trials:
-        values = each.curves[OBJECTIVE].values
-        least = float(np.min(values, where=np.isfinite(values), initial=math.inf))
+        least = lowest_objective(each)
         if least < found.get(each.repetition, math.inf):
             lowest[each.repetition] = each
         found[each.repetition] = min(least, found.get(each.repetition, math.inf))
@@ -68,6 +67,12 @@ def with_gaps(groups: Mapping[Cell, Sequence[History]], best_known: BestKnown) -
         "given" if given is not None else "store" if lower else "run",
         tuple(cell for cell in groups if cell in falling) if given is None else (),
     )
+
+
+def lowest_objective(history: History) -> float:
+    """Return the lowest finite objective of a trial that has one, infinity without; gains are negated."""
+    values = history.curves[OBJECTIVE].values
+    return float(np.min(values, where=np.isfinite(values), initial=math.inf))
 
 
 def _falls(history: History) -> bool:

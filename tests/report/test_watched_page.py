@@ -32,8 +32,9 @@ def test_a_page_of_a_going_run_says_so_and_loads_itself_again(write, browser):
     assert page.evaluate(said) == (
         "Run 7 is still going: 4 of 40 trials. This page loads itself again every 1 seconds."
     )
-    page.evaluate("document.querySelector('#provenance').scrollIntoView({behavior: 'instant'})")
-    assert page.evaluate("window.scrollY") > 100
+    # scrolled and looked at in one go, between two loads
+    scroll = "document.querySelector('#provenance').scrollIntoView({behavior: 'instant'})"
+    assert page.evaluate(f"({scroll}, window.scrollY)") > 100
     write(8, going=False)
     ends = monotonic() + 30
     stopped, shown = "Run 7 was stopped: 8 of 40 trials; the same command continues from there.", ""

@@ -255,8 +255,8 @@ def test_a_comparison_says_what_it_allows_for_beside_the_other_run(run):
     assert describe_noise(slow) == ""
     assert describe_noise(slow, quick) == (
         "the machine was busy: a loop of known work took 2.2 times as long as at its fastest in either run. "
-        "Intervals of times allow for a factor of 2.2, those of CPU seconds for 2.1; single trials may have "
-        "been slowed more"
+        "Intervals of times allow for a factor of 2.2, those of CPU seconds for 2.1; individual trials may "
+        "have been slowed more"
     )
 
 
@@ -266,10 +266,10 @@ def test_a_busy_machine_is_said_on_the_first_screen(run):
     assert describe_noise(busy) == (
         "the machine was busy: a loop of known work took 2.1 times as long as at its fastest, and other "
         "processes kept 1.7 of 2 cores busy. Intervals of times allow for a factor of 2.1, those of CPU "
-        "seconds for 1.0; single trials may have been slowed more"
+        "seconds for 1.0; individual trials may have been slowed more"
     )
     gpu = {"numpy": {"device": "Example 3000"}, "cupy": {"device": "GPU"}}
-    assert "a factor of 2 (on a device, in what the host does); single trials" in describe_noise(
+    assert "a factor of 2 (on a device, in what the host does); individual trials" in describe_noise(
         on(run, Noise(bursts(2, 2)), backends=gpu)
     )
     assert "those of CPU seconds for 1.7" in describe_noise(on(run, Noise(bursts(2, 2, cpu=1.7))))

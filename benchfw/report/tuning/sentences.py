@@ -43,7 +43,7 @@ def lead_sentence(found: TunedProblem) -> str:
     parts = [[*group] for _, group in groupby(looks, key=lambda look: look[1])]
     full, about = _full_text(found), _about(found)
     if len(parts) == 1:
-        with_all = f"with {_count_text(leads[0].trials)} as with {full}"
+        with_all = f"with {_count_text(leads[0].trials)}, as with {full}"
         return _capitalize(f"{about}{with_all}, {parts[0][0][1]}")
     said = []
     for number, group in enumerate(parts):
@@ -81,7 +81,7 @@ def _verdict_text(found: TunedProblem) -> str:
 
 
 def _leads(found: TunedProblem, leader: Cell | None) -> str:
-    return "there is no clear leader" if leader is None else f"{found.name(leader)} leads"
+    return "no method clearly leads" if leader is None else f"{found.name(leader)} leads"
 
 
 def _count_text(count: int) -> str:
@@ -205,7 +205,7 @@ def _unknown(found: TunedProblem) -> Iterator[str]:
     names = list(dict.fromkeys(name for each in found.methods for name in each.unknown))
     if names:
         verb = "is" if len(names) == 1 else "are"
-        alike = ", and of those alike by what it took to get there" if GAP in names else ""
+        alike = "; ties were broken by what it took to get there" if GAP in names else ""
         yield (
             f"The {join_names(names)} {verb} not known in tuning: settings were chosen by the "
             f"{found.value_name}{alike}"

@@ -170,8 +170,8 @@ def _bias(comparison: Comparison) -> Iterator[str]:
     if doubtful:
         fair = [cell for cell in fair if cell not in doubtful]
         yield (
-            f"Perhaps biased: {_names(comparison, doubtful)} (a 95 % interval leaves out 0, which is not "
-            "enough in a report with several tests)"
+            f"Possibly biased: {_names(comparison, doubtful)} (the 95 % interval excludes 0, which is not "
+            "enough evidence in a report with several tests)"
         )
     if fair:
         alone = len(fair) == len(rows_of(comparison, "bias"))

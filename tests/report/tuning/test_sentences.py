@@ -42,12 +42,12 @@ def test_who_leads_with_how_much_tuning_is_said_with_the_settings_chosen(tuned):
 
 def test_methods_alike_are_not_told_apart_by_any_allowance(tuned):
     sentences, _ = said(tuned({"a": bowl(0.1), "b": bowl(0.1)}, {"a": 100, "b": 100}))
-    assert sentences[0] == "With 1 tuning trial as with 16 (the verdict), there is no clear leader"
+    assert sentences[0] == "With 1 tuning trial, as with 16 (the verdict), no method clearly leads"
 
 
 def test_one_leader_throughout_is_said_once(tuned):
     sentences, _ = said(tuned({"a": level(100), "b": level(900)}, {"a": 100, "b": 900}))
-    assert sentences[0] == "With 1 tuning trial as with 16 (the verdict), a leads"
+    assert sentences[0] == "With 1 tuning trial, as with 16 (the verdict), a leads"
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_how_all_methods_were_tuned_is_said_once(tuned):
 
 def test_untuned_rivals_are_left_out_of_who_leads(tuned):
     summary = tuned({"a": level(100), "b": level(900)}, {"a": 100, "b": 900, "plain": 10})
-    assert said(summary)[0][0].startswith("Among the tuned methods, with 1 tuning trial as with 16")
+    assert said(summary)[0][0].startswith("Among the tuned methods, with 1 tuning trial, as with 16")
 
 
 def test_tuning_that_has_not_ended_has_no_verdict(tuned):
@@ -148,8 +148,8 @@ def test_where_no_tuning_run_knows_the_target_the_end_is_what_chose(tuned):
     assert describe_tuning(summary)[0].startswith("Each method was tuned for objective at the end with 16")
     sentences, warnings = said(summary)
     assert warnings[0] == (
-        "The gap is not known in tuning: settings were chosen by the objective at the end, and of those "
-        "alike by what it took to get there"
+        "The gap is not known in tuning: settings were chosen by the objective at the end; ties "
+        "were broken by what it took to get there"
     )
     assert sentences[0].startswith(
         "In objective at the end (the verdict: in gradients to target), with 1 tuning trial"
@@ -170,7 +170,7 @@ def test_a_verdict_with_too_few_runs_is_not_called_noise(tuned, runs, verdict):
     sentences, _ = said(tuned(methods, {"a": 100, "b": math.nan}, runs=runs))
     assert sentences[0].endswith(f"with 16 (the verdict) {verdict}")
     noise, _ = said(tuned(methods, {"a": 100, "b": 100}, runs=3))
-    assert noise[0] == "With 1 tuning trial as with 16 (the verdict), there is no clear leader"
+    assert noise[0] == "With 1 tuning trial, as with 16 (the verdict), no method clearly leads"
     few, _ = said(tuned(methods, {"a": 100, "b": 100}, runs=2))
     assert few[0].endswith("with 16 (the verdict) there are too few runs to say who leads")
     nothing, _ = said(tuned(methods, {"a": 100}, runs=runs))
