@@ -79,9 +79,10 @@ def kernels(rounds: int) -> Table:
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         raise BenchfwError(f"benchfw time: exit code {done.returncode}")
+    averaged = f", geometric means of {rounds} runs" if rounds > 1 else ""
     title = (
-        f"Every kernel at the largest size that both finished, {threads()} threads of the host: µs a call, "
-        f"geometric means of {rounds} runs"
+        f"Every kernel at the largest size that both finished, {threads()} threads of the host: "
+        f"µs a call{averaged}"
     )
     return print_table(kernel_table(title, json.loads(done.stdout)["rows"]))
 
