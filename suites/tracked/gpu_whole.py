@@ -81,7 +81,7 @@ def kernels(rounds: int) -> Table:
         raise BenchfwError(f"benchfw time: exit code {done.returncode}")
     averaged = f", geometric means of {rounds} runs" if rounds > 1 else ""
     title = (
-        f"Every kernel at the largest size that both finished, {threads()} threads of the host: "
+        f"Every kernel at the largest size that both finished, {threads()} threads of the host, "
         f"µs a call{averaged}"
     )
     return print_table(kernel_table(title, json.loads(done.stdout)["rows"]))
