@@ -1,6 +1,6 @@
 """What plugins read is noted, what others read is not."""
 
-import importlib
+import importlib.util
 import json
 import os
 import subprocess
@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchfw.harness.inputs import ABSENT, CHANGED, Inputs, hash_variable, name_path
+from benchfw.harness.workers.compiled import CompiledFiles
 from benchfw.sources import Modules
 
 SCRIPT = """
@@ -23,11 +24,12 @@ from benchfw.registry import Registry
 
 sys.path.insert(0, "libraries")
 reads = watch()
-registry = Registry(["flat.py", "one.py", "two.py"])
+names = sys.argv[1:]
+registry = Registry(["flat.py", *(f"{name}.py" for name in names)])
 registry.activate()
 answers = {}
-for name in ("one", "two"):
-    trial = Trial("optimizer", Spec("flat"), Spec(name), "numpy", 0, 0, Budget())
+for name in names:
+    trial = Trial("optimizer", Spec("flat"), Spec(name, label=name), "numpy", 0, 0, Budget())
     reads.look_ahead(trial, registry)
     reads.begin_trial()
     registry.build("optimizer", {"use": name}).act()
@@ -71,6 +73,9 @@ class Method:
         Path("folder").open if Path("folder").is_dir() else None
         with contextlib.suppress(OSError):
             Path("folder").open().close()
+        numpy.fromfile("compiled/kernel.cubin")
+        importlib.metadata.version("numpy")
+        import package.part
 
 @hookimpl
 def register_optimizers(register): register("one", Method)
@@ -98,8 +103,24 @@ class Method:
 def register_optimizers(register): register("two", Method)
 """
 
+COMPILING = """
+import numba
+from acting import *
+
+@numba.njit(cache=True)
+def double(x):
+    return 2 * x
+
+class Method:
+    def act(self):
+        double(1.0)
+
+@hookimpl
+def register_optimizers(register): register("compiling", Method)
+"""
+
 ACTING = """
-import contextlib, importlib, json, os, tempfile, warnings
+import contextlib, importlib, importlib.metadata, json, os, tempfile, warnings
 from pathlib import Path
 import numpy
 from benchfw import hookimpl
@@ -108,12 +129,14 @@ from benchfw import hookimpl
 
 @pytest.fixture(scope="module")
 def noted(tmp_path_factory):
-    """What two methods read: by themselves, by modules that they import, and after the watch has ended."""
+    """What methods read: by themselves, by modules that they import, and after the watch has ended."""
+    names = ["one", *(["compiling"] if importlib.util.find_spec("numba") else []), "two"]
     root = tmp_path_factory.mktemp("reads")
     texts = {
         "flat.py": FLAT,
         "one.py": ONE,
         "two.py": TWO,
+        "compiling.py": COMPILING,
         "acting.py": ACTING,
         "read.txt": "r",
         "updated.txt": "u",
@@ -123,15 +146,19 @@ def noted(tmp_path_factory):
         "anew.txt": "a",
         "beside.txt": "b",
         "folder/inner.txt": "i",
+        "package/__init__.py": "",
+        "package/part.py": "",
+        "compiled/kernel.cubin": "c",
     }
     texts |= {"helper.py": 'import os\nos.environ.get("AT_IMPORT_OF_HELPER")\n'}
-    (root / "folder").mkdir()
     for name, text in texts.items():
+        (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_text(textwrap.dedent(text))
+    variables = {"SECRET": "abracadabra", "BYTES": "b", "AT_IMPORT_OF_ONE": "1", "CUPY_CACHE_DIR": "compiled"}
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
+        [sys.executable, "-c", SCRIPT, *names],
         cwd=root,
-        env={**os.environ, "SECRET": "abracadabra", "BYTES": "b", "AT_IMPORT_OF_ONE": "1"},
+        env={**os.environ, **variables},
         capture_output=True,
         text=True,
         check=False,
@@ -149,6 +176,26 @@ def test_a_method_has_what_it_and_the_modules_that_it_imports_have_read(noted):
     }  # fmt: skip
     assert noted["one"]["variable IN"] == ABSENT
     assert noted["one"]["variable SECRET"] == hash_variable("SECRET", "abracadabra")
+
+
+def test_what_a_compiler_reads_and_keeps_does_not_count(noted):
+    pytest.importorskip("numba")
+    assert noted["compiling"] == {}
+
+
+def test_files_of_compilers_are_where_variables_say_or_where_they_are_by_default(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/somebody")
+    monkeypatch.setenv("TRITON_CACHE_DIR", "/scratch/triton")
+    for name in ("CUPY_CACHE_DIR", "JAX_COMPILATION_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    files = CompiledFiles()
+    assert "/home/somebody/.cupy/kernel_cache" in files
+    assert "/home/somebody/.cupy/kernel_cache/12ab.cubin" in files
+    assert "/scratch/triton/one/two.json" in files
+    assert "/project/__pycache__/plugin.step-6.py311.nbi" in files
+    assert "/home/somebody/.triton/cache/one" not in files
+    assert "/home/somebody/.cupy/kernel_cache_of_mine/data.npy" not in files
+    assert "/project/data.npy" not in files
 
 
 def test_a_module_by_a_computed_name_counts_with_what_it_read_though_it_was_loaded_before(noted):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import opcode
 import os
+import sys
 from pathlib import Path
 from types import FrameType
 
@@ -16,6 +17,7 @@ from benchfw.sources import Installed, is_python
 OWN_FOLDER = f"{Path(benchfw.__file__).parent}{os.sep}"
 QUOTING = (f"{os.sep}warnings.py", f"{os.sep}traceback.py")  # what opens source only to show a line of it
 LOADERS = ("<frozen importlib", "<frozen runpy", "<frozen zipimport")  # what opens source to run it
+INSTALLED = (f"{os.sep}importlib{os.sep}metadata{os.sep}__init__.py",)  # what looks for installed packages
 IMPORT_NAME = opcode.opmap["IMPORT_NAME"]
 
 
@@ -68,9 +70,24 @@ def is_importing(frame: FrameType) -> bool:
 
 def is_quoting(nearest: FrameType, reader: FrameType) -> bool:
     """Return whether a file is opened to show a line of it, as for a warning."""
+    return _is_between(nearest, reader, QUOTING)
+
+
+def is_looking_for_packages(nearest: FrameType, reader: FrameType) -> bool:
+    """Return whether a folder is listed, or an archive opened, to find installed packages."""
+    return _is_between(nearest, reader, INSTALLED)
+
+
+def is_loaded(path: str, reader: FrameType) -> bool:
+    """Return whether a file is the source of the reader or of a loaded module: the key has read it."""
+    files = (getattr(each, "__file__", None) for each in list(sys.modules.values()))
+    return path == reader.f_code.co_filename or path in files
+
+
+def _is_between(nearest: FrameType, reader: FrameType, files: tuple[str, ...]) -> bool:
     frame: FrameType | None = nearest
     while frame is not None and frame is not reader:
-        if frame.f_code.co_filename.endswith(QUOTING):
+        if frame.f_code.co_filename.endswith(files):
             return True
         frame = frame.f_back
     return False

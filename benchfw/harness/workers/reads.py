@@ -30,7 +30,16 @@ from benchfw.harness.inputs import (
     signature_of,
     variable_names,
 )
-from benchfw.harness.workers.callers import Callers, is_importing, is_loader, is_ours, is_quoting
+from benchfw.harness.workers.callers import (
+    Callers,
+    is_importing,
+    is_loaded,
+    is_loader,
+    is_looking_for_packages,
+    is_ours,
+    is_quoting,
+)
+from benchfw.harness.workers.compiled import CompiledFiles
 from benchfw.records import Cell, Trial
 from benchfw.registry import Registry
 from benchfw.system import path_of_open_file
@@ -62,6 +71,7 @@ class Reads:
         self._written: set[str] = set()
         self._set_variables: set[str] = set()
         self._callers = Callers()
+        self._compiled = CompiledFiles()
         self._begun = 0
         self._files: dict[tuple[Cell, frozenset[Path]], frozenset[str]] = {}
         self._noting = threading.local()
@@ -170,18 +180,27 @@ class Reads:
         else:
             relative = not (os.path.isabs(name) or self._moved)  # noqa: PTH117
         system = path.startswith(SYSTEM_FOLDERS) and not path.startswith(SHARED_MEMORY)
-        if system or is_ours(path):
+        if system or is_ours(path) or path in self._compiled:
             return
         # a trial's own folder is made by benchfw, for the method that asks for it
         through = ("library", "benchfw") if event == "os.mkdir" else ("library",)
         frame = self._callers.find(nearest, through=through)
-        if frame is None or is_quoting(nearest, frame):
+        if frame is None or self._is_aside(event, path, nearest, frame):
             return
         before = signature_of(path) if flags & WRITING else None
         if event in {"os.mkdir", "os.rename"} or (flags & WRITING and (before is None or flags & REPLACING)):
             self._written.add(path)
         elif not flags & os.O_WRONLY:  # who only adds to a file has not read it
             self._note_path(event, path, nearest, frame, relative=relative)
+
+    def _is_aside(self, event: str, path: str, nearest: FrameType, frame: FrameType) -> bool:
+        """Return whether Python or a library opens this for itself, and not as what the plugin works on."""
+        if is_quoting(nearest, frame) or is_looking_for_packages(nearest, frame):
+            return True
+        through_library = self._callers.find(nearest, through=()) is not frame
+        if is_loader(nearest):  # lists a folder to find a module: one that the key knows, or a library's
+            return event.startswith("os.") and (is_importing(frame) or through_library)
+        return through_library and path.endswith(".py") and is_loaded(path, frame)  # compiles it
 
     def _note_path(
         self, event: str, path: str, nearest: FrameType, frame: FrameType, *, relative: bool
