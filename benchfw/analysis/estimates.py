@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from benchfw.analysis.intervals import Floats, Interval, t_quantile
 from benchfw.analysis.medians import ABNORMAL, normality_probability, sign_depth
-from benchfw.analysis.power import MOST_REPETITIONS, largest_spread, repetitions_needed, too_few_to_plan
+from benchfw.analysis.power import (
+    CHANCE,
+    MOST_REPETITIONS,
+    largest_spread,
+    repetitions_needed,
+    too_few_to_plan,
+)
 from benchfw.analysis.significance import FEWEST_PAIRS, moments
 from benchfw.claims import Range
 
@@ -58,21 +64,21 @@ class Estimate(ABC):
         return self.interval(level)
 
     def plan(self, inside: Range, level: float) -> int | None:
-        """Return how many runs would decide, if the number is what it seems; None where that is not known.
+        """Return how many runs would decide with a chance of 90 %, if the number is what it seems.
 
-        An interval shrinks like one over the root of the number of runs.
+        The interval is taken as Student's, which it is for most. None where that is not known.
         """
         found = self.interval(level)
-        edges = [
-            (abs(found.estimate - edge), found.high - found.estimate)
-            if edge > found.estimate
-            else (abs(found.estimate - edge), found.estimate - found.low)
-            for edge in _near_ends(inside, found.estimate)
+        ends = _near_ends(inside, found.estimate)
+        distances = [abs(edge - found.estimate) for edge in ends]
+        halves = [
+            found.high - found.estimate if edge > found.estimate else found.estimate - found.low
+            for edge in ends
         ]
-        if not edges or not all(math.isfinite(half) and distance > 0 for distance, half in edges):
+        if self.count < 2 or not all(map(math.isfinite, halves)):
             return None
-        needed = math.ceil(self.count * max((half / distance) ** 2 for distance, half in edges))
-        return needed if needed <= MOST_REPETITIONS else None
+        scale = math.sqrt(self.count) / t_quantile(level, self.count - 1)
+        return _plan_runs(distances, [half * scale for half in halves], self.count, level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,19 +144,12 @@ class Runs(Estimate):
         if self.count < 2 or not self.whole:
             return None
         mean = float(np.mean(self.middle))
-        ends = Range(_log(inside.low), _log(inside.high)) if self.logs else inside
+        inside = Range(_log(inside.low), _log(inside.high)) if self.logs else inside
         width = float(np.mean(self.high - self.low)) / 2
-        distances = [abs(edge - mean) - width for edge in _near_ends(ends, mean)]
-        spread = largest_spread(
-            max(float(np.std(each, ddof=1)) for each in (self.low, self.high)), self.count
-        )
-        if not distances or min(distances) <= 0:
-            return None
-        factor = math.exp(min(min(distances) / spread, 700.0)) if spread > 0 else math.exp(700.0)
-        needed = repetitions_needed(1.0, level, factor, 1 - level)
-        if needed is None or too_few_to_plan(needed, self.count):
-            return None
-        return max(needed, fewest_runs(level))
+        distances = [abs(edge - mean) - width for edge in _near_ends(inside, mean)]
+        spread = max(float(np.std(each, ddof=1)) for each in (self.low, self.high))
+        needed = _plan_runs(distances, [spread] * len(distances), self.count, level)
+        return None if needed is None else max(needed, fewest_runs(level))
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,13 +194,19 @@ class Share(Estimate):
         return Interval(some / self.runs, low, high, self.runs)
 
     def plan(self, inside: Range, level: float) -> int | None:
-        """Return how many runs would decide, if the share stays what it is."""
+        """Return how many runs would decide with a chance of 90 %, if the share is what it seems."""
+        from scipy.special import bdtrik
+
         share = self.some / self.runs
+        tail = (1 - CHANCE) / max(1, len(_near_ends(inside, share)))
         size = self.runs
         while size < MOST_REPETITIONS:
             size += max(1, size // 50)
-            found = replace(self, some=round(share * size), runs=size).interval(level)
-            if lies_inside(found, inside, self.possible) or lies_outside(found, inside):
+            likely = {size * share} if share in {0, 1} else bdtrik([tail, 1 - tail], size, share)
+            found = [replace(self, some=math.ceil(each), runs=size).interval(level) for each in likely]
+            if all(lies_inside(each, inside, self.possible) for each in found) or all(
+                lies_outside(each, inside) for each in found
+            ):
                 return size
         return None
 
@@ -298,6 +303,23 @@ def _looks_normal(values: Floats) -> bool:
 def _median(values: Floats) -> float:
     middle = np.sort(values)[[(len(values) - 1) // 2, len(values) // 2]]
     return float(middle[0]) if middle[0] == middle[1] else float(np.mean(middle))
+
+
+def _plan_runs(distances: Sequence[float], spreads: Sequence[float], count: int, level: float) -> int | None:
+    """Return how many runs would keep the interval from all ends, so far away, with a chance of 90 %.
+
+    The runs spread by so much about the number on the side of each end, as far as `count` of them show it.
+    """
+    if not distances or min(distances) <= 0:
+        return None
+    chance = 1 - (1 - CHANCE) / len(distances)
+    shifts = [
+        distance / largest_spread(spread, count) if spread > 0 else math.inf
+        for distance, spread in zip(distances, spreads, strict=True)
+    ]
+    factor = math.exp(min(*shifts, 700.0))
+    needed = repetitions_needed(1.0, level, factor, 1 - level, chance)
+    return None if too_few_to_plan(needed, count) else needed
 
 
 def _near_ends(inside: Range, estimate: float) -> list[float]:

@@ -9,7 +9,8 @@ import pytest
 
 from benchfw.analysis.claims import Part, Standing, decide_claims
 from benchfw.analysis.estimates import Largest, Measured, Runs, Share, lies_inside
-from benchfw.analysis.intervals import Interval
+from benchfw.analysis.intervals import Interval, t_quantile
+from benchfw.analysis.power import largest_spread
 from benchfw.claims import Range
 
 BELOW_HALF = Range(high=0.5)
@@ -44,6 +45,43 @@ def test_an_undecided_claim_says_how_many_runs_would_decide_it():
     spread = 0.1 * math.sqrt(9 / 4.817)  # in 85 % of samples of ten runs the true spread is at most this
     # the textbook's number for a one-sided test at 5 %: 90 % power where 97 % pass the check for normality
     assert needed[1] == pytest.approx(((1.645 + 1.460) * spread / 0.025) ** 2, rel=0.03)
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.03])
+@pytest.mark.parametrize("kind", ["runs", "measured"])
+def test_with_so_many_runs_it_is_decided_with_a_chance_of_nine_in_ten(kind, mean):
+    """The spread is at the end of its interval that the plan allows for."""
+    within, ran, spread, samples = Range(-0.05, 0.05), 10, 0.1, 1000
+
+    def estimate(values):
+        if kind == "runs":
+            return Runs(values, values, values, logs=False)
+        error = np.std(values, ddof=1) / math.sqrt(len(values))
+        middle = float(np.mean(values))
+
+        def find(level):
+            half = t_quantile(level, len(values) - 1) * error
+            return Interval(middle, middle - half, middle + half, len(values))
+
+        return Measured(find, len(values))
+
+    needed = decide_one(within, estimate(runs_at(mean, spread, ran).middle)).needed
+    draws = np.random.default_rng(5).normal(mean, largest_spread(spread, ran), (samples, needed))
+    share = np.mean([decide_one(within, estimate(each)).standing is Standing.HOLDS for each in draws])
+    error = math.sqrt(0.9 * 0.1 / samples)
+    # both ends are allowed for, though the far one may be out of reach
+    assert 0.9 - 3 * error < share < 0.95 + 3 * error
+
+
+@pytest.mark.parametrize(("some", "inside"), [(7, Range(low=0.5)), (3, Range(low=0.5)), (5, Range(0.3, 0.7))])
+def test_so_many_runs_decide_a_share_with_a_chance_of_nine_in_ten(some, inside):
+    needed = decide_one(inside, Share(some, 10)).needed
+    samples = 2000
+    shares = np.random.default_rng(5).binomial(needed, some / 10, samples)
+    found = [decide_one(inside, Share(int(each), needed)).standing for each in shares]
+    share = np.mean([each is not Standing.UNDECIDED for each in found])
+    error = math.sqrt(0.9 * 0.1 / samples)
+    assert 0.9 - 3 * error < share < 0.93 + 3 * error  # a step of the plan is 2 % of the runs
 
 
 def test_runs_just_at_the_end_can_never_decide():
