@@ -27,9 +27,12 @@ Styles: TypeAlias = Mapping[Cell, Style]
 
 _DOTS = "Each dot is one method, its bar the 95 % interval over repetitions. "
 _APART = "Bars that overlap do not mean 'no difference': repetitions are paired, so see the ratios. "
-_LEFT = (
-    "Further left is better. A bar to the left only is a lower bound, since a few draws carry most of the "
-    "variance; no bar means too few draws. A method without a dot never varied beyond rounding. "
+_LEFT = "Further left is better. "
+_AGAINST = "Against cost, lower is a smaller variance and further left a cheaper draw. "
+_LARGEST = "Of a gradient, the variance is the sum over its coordinates; 'worst coordinate' is the largest. "
+_BOUND = (
+    "A bar towards smaller values only is a lower bound, since a few draws carry most of the variance; no "
+    "bar means too few draws. A method without a dot never varied beyond rounding."
 )
 _PRODUCT = (
     "With a fixed time to spend, the error of the mean of an unbiased method's draws is in proportion to the "
@@ -68,19 +71,16 @@ def target_figures(comparison: Comparison, styles: Styles) -> list[Figure]:
 def estimator_figures(comparison: Comparison, styles: Styles) -> list[Figure]:
     """Return variance (by method and against cost), error x seconds, and bias with its zero line."""
     views = {"variance": "by method", "worst_variance": "worst coordinate"}
-    variance = _dots(comparison, styles, "variance", views, _DOTS + _APART + _LEFT)
     against = _variance_against_cost(comparison, styles)
+    largest = _LARGEST if _find_rows(comparison, comparison.cells, "worst_variance") else ""
+    how = f"By method, further left is better. {_AGAINST}" if against.data else _LEFT
+    variance = _dots(comparison, styles, "variance", views, _DOTS + how + largest + _APART + _BOUND)
     if variance and against.data:
-        words = f"{variance[0].how_to_read} The last view shows what a smaller variance costs."
-        if len(variance[0].views) > 1:
-            words += (
-                " Of a gradient, the variance is the sum over its coordinates; another view has the largest."
-            )
-        variance = [replace(variance[0], how_to_read=words, views=(*variance[0].views, against))]
+        variance = [replace(variance[0], views=(*variance[0].views, against))]
     error = comparison.product.split("_")[0]
     seconds = "CPU seconds" if comparison.by_cpu else "seconds"
     products = {comparison.product: f"{error} x {seconds} a draw"}
-    product = _dots(comparison, styles, f"{error} x {seconds}", products, _DOTS + _PRODUCT + _LEFT)
+    product = _dots(comparison, styles, f"{error} x {seconds}", products, _DOTS + _PRODUCT + _LEFT + _BOUND)
     bias = _dots(comparison, styles, "bias", {"bias": "bias"}, _DOTS + _BIAS, signed=True)
     return [*variance, *product, *bias]
 

@@ -147,3 +147,12 @@ def test_an_earlier_run_is_laid_below_hollow_whether_its_dots_were_hollow_or_not
     (laid,) = overlay_figures([figure], [figure], "run 1")
     ghosts = [each for each in laid.views[0].data if each["name"].endswith("(run 1)")]
     assert {each["marker"]["symbol"].count("-open") for each in ghosts} == {1}
+
+
+def test_what_is_said_of_variances_speaks_of_the_view_that_comes_first(realistic, run):
+    results = realistic(problems=["least-squares"], optimizers=0, estimators=3, repetitions=3)
+    summary = summarize(run, results)
+    figure = headline_figure(summary, build_figures(summary))
+    assert figure.views[0].label == "against cost"
+    assert "Against cost, lower is a smaller variance and further left a cheaper draw." in figure.how_to_read
+    assert "By method, further left is better." in figure.how_to_read
