@@ -160,7 +160,7 @@ def _decide_part(part: Part, estimate: Estimate, allowed: float, parts: int) -> 
         return DecidedPart(part, Standing.REFUTED, found, level)
     if not _is_claimed_of_every_run(estimate) and lies_outside(careful, part.possible):
         return DecidedPart(part, Standing.REFUTED, careful, strict)
-    if lies_inside(found, part.inside, estimate.possible):
+    if lies_inside(found, part.inside, estimate.possible) and not _is_open(estimate):
         return DecidedPart(part, Standing.HOLDS, found, level)
     if lies_outside(found, part.possible):  # but not at the level that would refute it
         return DecidedPart(part, Standing.UNDECIDED, careful, strict)
@@ -179,3 +179,8 @@ def _decide_denied(part: Part, estimate: Estimate, level: float, strict: float) 
 
 def _is_claimed_of_every_run(estimate: Estimate) -> bool:
     return isinstance(estimate, Share) and estimate.every
+
+
+def _is_open(estimate: Estimate) -> bool:
+    """Return whether something is claimed of every run that is not known of some."""
+    return isinstance(estimate, Share) and estimate.every and estimate.unsure > 0

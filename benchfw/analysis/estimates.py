@@ -156,13 +156,14 @@ class Runs(Estimate):
 class Share(Estimate):
     """The share of runs that do something, `some` of `runs`: Clopper & Pearson's (1934) interval.
 
-    `every` says that all of them should, or, where few should, none.
+    `every` says that all of them should, or, where few should, none. Of `unsure` more it is not known.
     """
 
     some: int
     runs: int
     every: bool = False
     wanted: bool = True
+    unsure: int = 0
 
     @property
     def possible(self) -> Range:
@@ -182,21 +183,23 @@ class Share(Estimate):
     @property
     def refutes(self) -> bool:
         """Whether some run does otherwise than what is claimed of every run."""
-        return self.every and self.some != (self.runs if self.wanted else 0)
+        return self.every and (self.some + self.unsure < self.runs if self.wanted else self.some > 0)
 
     def interval(self, level: float) -> Interval:
         """Return the share."""
         from scipy.special import betaincinv
 
-        tail, some, others = (1 - level) / 2, self.some, self.runs - self.some
-        low = float(betaincinv(some, others + 1, tail)) if some else 0.0
-        high = float(betaincinv(some + 1, others, 1 - tail)) if others else 1.0
+        tail, some, most = (1 - level) / 2, self.some, self.some + self.unsure
+        low = float(betaincinv(some, self.runs - some + 1, tail)) if some else 0.0
+        high = float(betaincinv(most + 1, self.runs - most, 1 - tail)) if most < self.runs else 1.0
         return Interval(some / self.runs, low, high, self.runs)
 
     def plan(self, inside: Range, level: float) -> int | None:
         """Return how many runs would decide with a chance of 90 %, if the share is what it seems."""
         from scipy.special import bdtrik
 
+        if self.unsure:
+            return None
         share = self.some / self.runs
         tail = (1 - CHANCE) / max(1, len(_near_ends(inside, share)))
         size = self.runs

@@ -236,6 +236,9 @@ def _find_notes(decided: Decided) -> list[str]:
         if each.standing is Standing.UNDECIDED and each.part.estimate is not None
     )
     shown = closest_part(decided)
+    if isinstance(shown.part.estimate, Share) and shown.part.estimate.unsure:
+        late = plural(shown.part.estimate.unsure, "run")
+        return [f"{late} ran out of time on a busy machine, and may reach the target on a quiet one"]
     fewest = fewest_runs(shown.level)
     few = isinstance(shown.part.estimate, Runs) and ran < fewest
     end = "to refute it" if shown.level > 1 - 2 * decided.level else "for an interval"

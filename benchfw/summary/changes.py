@@ -12,7 +12,7 @@ from benchfw.provenance import Run
 from benchfw.records import Cell, Result
 from benchfw.search import ONE_SETTING
 from benchfw.summary.model import CPU_TIMES
-from benchfw.summary.noise import BUSY
+from benchfw.summary.quantities import BUSY
 from benchfw.summary.shares import Share
 from benchfw.sweep import leaves
 

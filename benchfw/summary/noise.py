@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 
 from benchfw.provenance import Burst, Noise, Run
 from benchfw.summary.model import CPU_TIMES
-from benchfw.summary.quantities import Sample
+from benchfw.summary.quantities import BUSY, Sample
 
 WALL_TIMES = frozenset(
     {
@@ -19,9 +19,6 @@ WALL_TIMES = frozenset(
     }
 )
 """Quantities that other work on the machine makes longer."""
-
-BUSY = 1.1
-"""A slow-down, or a change of it within a run, that is said on the first screen."""
 
 FEWEST_BURSTS = 2  # one of a few milliseconds says little
 WAITING = 2.0

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchfw.analysis.censored import expected_running_time, median_time
 from benchfw.analysis.convergence import Floats
@@ -39,6 +40,10 @@ EXPECTED = ("expected_seconds_to_target", "expected_cost_to_target")
 
 KAPLAN_MEIER = "kaplan_meier_seconds_to_target"
 """The median time, in which a run that was cut short counts as long as it ran."""
+
+
+BUSY = 1.1
+"""A slow-down of the machine, or a change of it within a run, that is said on the first screen."""
 
 
 class Arrival(NamedTuple):
@@ -119,12 +124,23 @@ class Sample:
 
         On a busy machine only those that had for sure: it may have slowed the other's alone.
         """
-        seconds, late = self.arrival_table[:, 0], other.arrival_table
-        late = late[(late[:, TIMED] == 1) & (late[:, REACHED] == 0) & (late[:, BROKEN] == 0)]
+        seconds, late = self.arrival_table[:, 0], other.arrival_table[other._late, 0]
         slowest = max(self.slowdown, other.slowdown)
         if slowest <= 1 or not len(late):
             return self.reached[0]
-        return int(np.sum(self.arrival_table[:, REACHED] * (seconds <= np.min(late[:, 0]) / slowest)))
+        return int(np.sum(self.arrival_table[:, REACHED] * (seconds <= np.min(late) / slowest)))
+
+    @property
+    def unsure(self) -> int:
+        """Return how many trials might have met the target, had a busy machine left them more time."""
+        return int(np.sum(self._late)) if self.slowdown > BUSY else 0
+
+    @property
+    def _late(self) -> NDArray[np.bool_]:
+        """Return which trials had not met the target when their seconds ran out."""
+        reached, broken, _, timed = self.arrival_table[:, REACHED:].T == 1
+        late: NDArray[np.bool_] = timed & ~reached & ~broken
+        return late
 
     @property
     def at_start(self) -> int:

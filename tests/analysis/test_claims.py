@@ -192,6 +192,19 @@ def test_what_is_claimed_of_every_run_is_refuted_by_one_and_holds_from_five_on()
     assert (standing(4, 4).standing, standing(4, 4).needed) == (Standing.UNDECIDED, 5)
 
 
+def test_what_is_not_known_of_some_runs_neither_refutes_nor_holds():
+    arriving, failing = Range(low=0.5), Range(high=0.5)
+    assert decide_one(arriving, Share(9, 10, every=True, unsure=1)).standing is Standing.UNDECIDED
+    assert decide_one(arriving, Share(8, 10, every=True, unsure=1)).standing is Standing.REFUTED
+    assert (
+        decide_one(failing, Share(0, 10, every=True, wanted=False, unsure=1)).standing is Standing.UNDECIDED
+    )
+    assert decide_one(failing, Share(1, 10, every=True, wanted=False, unsure=1)).standing is Standing.REFUTED
+    found, least, most = Share(7, 12, unsure=2).interval(0.9), Share(7, 12), Share(9, 12)
+    assert (found.low, found.high) == (least.interval(0.9).low, most.interval(0.9).high)
+    assert decide_one(arriving, Share(9, 10, every=True, unsure=1)).needed is None
+
+
 def test_a_share_has_the_exact_binomial_interval():
     from scipy.stats import binomtest
 

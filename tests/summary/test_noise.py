@@ -5,8 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchfw.claims.read import read_claim
 from benchfw.provenance import Burst, Environment, Machine, Noise
 from benchfw.records import Budget, Ending
+from benchfw.report.claims import describe_claims
 from benchfw.report.verdicts import verdict
 from benchfw.report.verdicts.phrases import caveat_sentences
 from benchfw.summary.compare import compare_runs
@@ -212,6 +214,32 @@ def test_runs_that_a_busy_machine_cuts_short_of_the_target_are_no_regression(mak
     found = compare_runs((quiet, before), (busy, after), 0.05)
     words = {row.quantity: row.change.word for row in found.rows}
     assert words["runs_short_of_target"] == word
+
+
+@pytest.mark.parametrize(
+    ("slow", "ending", "standings"),
+    [
+        (1.0, Ending.SECONDS, ("holds", "refuted", "holds")),
+        (2.0, Ending.SECONDS, ("undecided", "undecided", "undecided")),
+        (2.0, Ending.ITERATIONS, ("holds", "refuted", "holds")),
+    ],
+)
+def test_a_claim_does_not_count_runs_that_a_busy_machine_cut_short(make, run, slow, ending, standings):
+    results = [
+        replace(each, trial=replace(each.trial, target={"loss": 2.5}))
+        for each in cut_short(make, "gd", 1.5, ending)
+    ]
+    claims = [
+        {"table": claim.table, "registered": "", "hash": claim.digest}
+        for reaches in (False, True, {"below": 0.7})
+        for claim in [read_claim({"says": "so", "method": "gd", "reaches": reaches}, "claim")]
+    ]
+    found = summarize(on(run, Noise(bursts(slow, slow)), claims=tuple(claims)), results).claims
+    assert tuple(str(each.decided.standing) for each in found) == standings
+    if "undecided" in standings:
+        assert [each.notes for each in describe_claims(found)] == [
+            ("6 runs ran out of time on a busy machine, and may reach the target on a quiet one",)
+        ] * 3
 
 
 def test_ends_after_so_many_iterations_need_no_allowance(make, run):

@@ -121,9 +121,9 @@ def estimate_bias(sample: Sample) -> Found:
 
 
 def estimate_arrivals(sample: Sample, *, every: bool, wanted: bool) -> Found:
-    """Return the share of runs that reach the target."""
+    """Return the share of runs that reach the target; those cut short on a busy machine might have."""
     some, runs = sample.reached
-    return Share(some, runs, every, wanted) if runs else "no run of it was started"
+    return Share(some, runs, every, wanted, sample.unsure) if runs else "no run of it was started"
 
 
 def find_bounded(trials: Sequence[History]) -> str:
