@@ -72,6 +72,9 @@ def test_the_ratio_to_a_run_that_never_arrives_is_known_from_one_side():
     assert found.low[0] == -math.inf
 
 
+ON_DEVICE = Sample("optimizer", {"loss": {0: 1.0}}, on_device=True)
+
+
 @pytest.mark.parametrize(
     ("mine", "theirs", "quantity", "reason"),
     [
@@ -79,6 +82,7 @@ def test_the_ratio_to_a_run_that_never_arrives_is_known_from_one_side():
         (sample_of([-1.0]), sample_of([2.0]), "loss", "claim a difference"),
         (Sample("optimizer"), sample_of([2.0]), "loss", "no run of it gave a number"),
         (arrivals_at(None), arrivals_at(None), "cost_to_target", "either of the two"),
+        (ON_DEVICE, ON_DEVICE, "cpu_seconds_to_target", "those of the host and are not compared"),
     ],
 )
 def test_what_has_no_ratio_has_a_reason(mine, theirs, quantity, reason):

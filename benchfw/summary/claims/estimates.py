@@ -255,6 +255,8 @@ def _missing(mine: Sample, theirs: Sample, quantity: str) -> str:
 def _lacks(sample: Sample, quantity: str) -> str:
     if not sample.values:
         return "no run of it gave a number"
+    if sample.on_device and "cpu_seconds" in quantity:
+        return "on a device, CPU seconds are those of the host and are not compared; claim seconds"
     return f"no run gave its {quantity.replace('_', ' ')}"
 
 
