@@ -210,6 +210,17 @@ def test_a_name_shows_its_line_alone_or_hides_it_and_dragging_zooms(make, writte
     assert page.console == []
 
 
+def test_a_long_name_is_whole_above_the_plot_and_short_beside_it(make, written, look):
+    long = "random-features-svrg (features=512, step=0.25)"
+    curve = make.curve("gap", [9, 5, 2, 1])
+    results = [make.result("optimizer", "p", name, r, curve) for name in ("gd", long) for r in range(2)]
+    page = look(written(results))
+    names = "[...document.querySelectorAll('.names button')].map((each) => each.textContent)"
+    assert page.evaluate(names) == ["gd", long]
+    labels = "[...document.querySelectorAll('.plot .annotation')].map((each) => each.textContent)"
+    assert page.evaluate(labels) == ["gd", f"{long[:25]}…"]
+
+
 def test_a_switch_is_reached_and_pressed_by_the_keyboard_alone(page):
     page.evaluate("document.querySelectorAll('.switch')[1].querySelector('button').focus()")
     for key, code in (("Tab", 9), ("Enter", 13)):

@@ -57,7 +57,7 @@
     layout.yaxis = { ...axis, automargin: true, ...layout.yaxis };
     layout.showlegend = false;
     const labels = labelled(view);
-    if (labels.length) layout.margin.r = 24 + 7 * Math.max(...labels.map((trace) => plain(trace.name).length));
+    if (labels.length) layout.margin.r = 24 + 7 * Math.max(...labels.map((trace) => short(trace.name).length));
     for (const [name, key] of [["log x", "xaxis"], ["log y", "yaxis"]]) {
       if (!(name in state)) continue;
       const type = state[name] ? "log" : "linear";
@@ -68,10 +68,8 @@
 
   const chosen = { problem: "", backend: "" };
 
-  const plain = (name) => {
-    const text = new DOMParser().parseFromString(name, "text/html").body.textContent;
-    return text.length > 26 ? `${text.slice(0, 25)}…` : text;
-  };
+  const plain = (name) => new DOMParser().parseFromString(name, "text/html").body.textContent;
+  const short = (name) => (plain(name).length > 26 ? `${plain(name).slice(0, 25)}…` : plain(name)); // beside a plot
   const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 
   // The lines that have their names at their ends.
@@ -115,7 +113,7 @@
     return places.map(({ trace, x, y, at }) => ({
       xref: "paper", yref: "paper", x: x / size.w, y: 1 - y / size.h,
       ax: size.w - x + 8, ay: at - y, xanchor: "left", yanchor: "middle", axref: "pixel", ayref: "pixel",
-      text: escaped(plain(trace.name)), showarrow: true, arrowhead: 0, arrowwidth: 0.6, standoff: 3,
+      text: escaped(short(trace.name)), showarrow: true, arrowhead: 0, arrowwidth: 0.6, standoff: 3,
       arrowcolor: hue(trace.line.color), font: { color: hue(trace.line.color), size: 12 }, borderpad: 0, name: group(trace),
     }));
   }
@@ -209,7 +207,6 @@
         const button = document.createElement("button");
         button.type = "button";
         button.append(key(trace), plain(trace.name));
-        button.title = new DOMParser().parseFromString(trace.name, "text/html").body.textContent;
         button.setAttribute("aria-pressed", String(!state.hidden.has(group(trace))));
         const plot = element.querySelector(".plot");
         for (const [event, name] of [["mouseenter", group(trace)], ["focus", group(trace)], ["mouseleave", null], ["blur", null]]) {
