@@ -12,7 +12,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,8 @@ GIVEN_VARIABLES = frozenset(
     }
 )
 """The environment variables that workers get from the harness: threads and device are in the key."""
+SHELL_VARIABLES = frozenset({"_", "COLUMNS", "LINES", "OLDPWD", "SHLVL", "TERM"})
+"""The environment variables that a shell sets anew, to which no program gives a meaning for its results."""
 UNKNOWN = ""
 """The state of what a trial read that crashed or was stopped."""
 CHANGED = "changed while it was read"
@@ -84,12 +86,14 @@ class Inputs:
             return hash_variable(what, os.environ.get(what) if what != ALL else variable_names())
         if kind == "working folder":
             return hash_folder(os.getcwd())  # noqa: PTH109
+        if kind in {"package", "packages"}:
+            return _hash_packages(what)
         if kind == "data set":
             try:
                 return data.fingerprint(what)
             except BenchfwError:
                 return ABSENT
-        states = {self.hash_path(kind, path) for path in _places(what)}
+        states = {self.hash_path(kind, path) for path in _places(what, sys.path)}
         return states.pop() if len(states) == 1 else CHANGED if states else ABSENT
 
     def _hash_module(self, path: Path) -> str:
@@ -110,13 +114,13 @@ def complete_reads(outcome: Outcome, find_modules: Callable[[], Modules]) -> Out
     )
 
 
-def name_path(kind: str, path: Path) -> str:
-    """Return the name of a file: the shortest that leads to it and to no other."""
-    for folder in sorted(sys.path, key=len, reverse=True):
+def name_path(kind: str, path: Path, folders: Sequence[str]) -> str:
+    """Return the name of a file: the shortest that leads to it, and to no other, from folders of the path."""
+    for folder in sorted(folders, key=len, reverse=True):
         root = Path(folder or Path.cwd())
         if path.is_relative_to(root):
             inside = path.relative_to(root).as_posix()
-            if all(each == path for each in _places(inside)):
+            if all(each == path for each in _places(inside, folders)):
                 return f"{kind} {inside}"
     return f"{kind} {path}"
 
@@ -127,8 +131,8 @@ def hash_variable(name: str, value: str | None) -> str:
 
 
 def variable_names() -> str:
-    """Return the names of all environment variables that the harness does not set."""
-    return " ".join(sorted(os.environ.keys() - GIVEN_VARIABLES))
+    """Return the names of all environment variables that neither the harness nor a shell sets."""
+    return " ".join(sorted(os.environ.keys() - GIVEN_VARIABLES - SHELL_VARIABLES))
 
 
 def hash_folder(path: str) -> str:
@@ -158,16 +162,29 @@ def names_in(path: str) -> Any:
         return None
 
 
-def _places(what: str) -> list[Path]:
-    """Return where a path leads now, from every folder of Python's path."""
+def _hash_packages(name: str) -> str:
+    """Return a hash of the version of an installed package, or of the versions and entry points of all."""
+    from importlib.metadata import PackageNotFoundError, distributions, version
+
+    if name == ALL:
+        found = [f"{each.name} {each.version} {each.entry_points}" for each in distributions()]
+        return _short_hash("\n".join(sorted(found)).encode())
+    try:
+        return _short_hash(version(name).encode())
+    except PackageNotFoundError:
+        return ABSENT
+
+
+def _places(what: str, folders: Sequence[str]) -> list[Path]:
+    """Return where a path leads now, from each of these folders."""
     if Path(what).is_absolute() or what.startswith("./"):
         return [Path(what)]
-    found = (Path(folder or Path.cwd()) / what for folder in dict.fromkeys(sys.path))
+    found = (Path(folder or Path.cwd()) / what for folder in dict.fromkeys(folders))
     return [each for each in dict.fromkeys(found) if each.exists()]
 
 
 def _split(name: str) -> tuple[str, str]:
-    for kind in ("variable", "data set", "module", "folder", "working folder"):
+    for kind in ("variable", "data set", "module", "folder", "working folder", "package", "packages"):
         if name.startswith(f"{kind} "):
             return kind, name[len(kind) + 1 :]
     return "file", name.removeprefix("file ")
@@ -181,6 +198,8 @@ def _describe(kind: str, what: str) -> str:
         "data set": f"the data set '{what}'",
         "folder": f"the folder {what.removeprefix('./')}",
         "working folder": "the working folder",
+        "package": f"the package {what}",
+        "packages": "the list of installed packages",
     }
     return words.get(kind, what.removeprefix("./"))
 

@@ -86,6 +86,61 @@ def read():
     return database.execute("SELECT * FROM step").fetchone()[0]
 """
 
+OPTIONAL = """
+from parts_of_mine import base
+def read():
+    try:
+        return importlib.import_module("parts_of_mine." + "fast").STEP
+    except ImportError:
+        return base.STEP
+"""
+
+LATE_PATH = """
+import sys
+def read():
+    sys.path.insert(0, str(Path(__file__).parent / "late"))
+    import late_helper
+    return late_helper.STEP
+"""
+
+LATE_ABSENT = """
+import sys
+def read():
+    sys.path.insert(0, str(Path(__file__).parent / "later"))
+    try:
+        from later_helper import STEP
+    except ImportError:
+        return 0.5
+    return STEP
+"""
+
+COMPILED = """
+def read():
+    names, path = {}, Path(__file__).with_name("settings.txt")
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    return names["STEP"]
+"""
+
+MADE = """
+def read():
+    folder = Path(__file__).with_name("made")
+    folder.mkdir(exist_ok=True)
+    return float((folder / "step.txt").read_text())
+"""
+
+THREAD = """
+from concurrent.futures import ThreadPoolExecutor
+def read():
+    with ThreadPoolExecutor(1) as pool:
+        return float(*pool.map(np.loadtxt, [Path(__file__).with_name("threaded.txt")]))
+"""
+
+LIBRARY = """
+import importlib
+def load(name):
+    return importlib.import_module(name).STEP
+"""
+
 METHODS = {
     "plain": ("0.5", ""),
     "json": ('json.loads(Path(__file__).with_name("tables.json").read_text())["step"]', ""),
@@ -112,6 +167,14 @@ METHODS = {
     "documented": ("float(Method.__doc__)", ""),
     "database": ("read()", DATABASE),
     "hidden": ('0.5 / len(os.listdir(Path(__file__).parent / "hidden"))', ""),
+    "optional": ("read()", OPTIONAL),
+    "late-path": ("read()", LATE_PATH),
+    "late-absent": ("read()", LATE_ABSENT),
+    "compiled": ("read()", COMPILED),
+    "thread": ("read()", THREAD),
+    "made": ("read()", MADE),
+    "by-library": ('installed_library.load("loaded" + "_helper")', "import installed_library"),
+    "version": ('0.5 / float(importlib.metadata.version("counted"))', "import importlib.metadata"),
 }
 
 SUITE = """
@@ -122,6 +185,13 @@ budget = {{ iterations = 2 }}
 [[problem]]
 use = "bowl"
 """
+
+
+def install(cli, version):
+    for folder in cli.folder.glob("site-packages/counted-*"):
+        shutil.rmtree(folder)
+    text = f"Metadata-Version: 2.1\nName: counted\nVersion: {version}\n"
+    cli.write(f"site-packages/counted-{version}.dist-info/METADATA", text)
 
 
 def set_step(cli, step):
@@ -153,6 +223,17 @@ def project(cli, monkeypatch):
     cli.write("words.py", "# 0.5\n")
     cli.write("words_inspected.py", "def told():\n    pass  # 0.5\n")
     cli.write("hidden/.one", "")
+    cli.write("parts_of_mine/__init__.py", "")
+    cli.write("parts_of_mine/base.py", "STEP = 0.5\n")
+    cli.write("late/late_helper.py", "STEP = 0.5\n")
+    cli.write("settings.txt", "from of_settings import STEP\n")
+    cli.write("of_settings.py", "STEP = 0.5\n")
+    cli.write("threaded.txt", "0.5")
+    cli.write("made/step.txt", "0.5")
+    cli.write("loaded_helper.py", "STEP = 0.5\n")
+    cli.write("site-packages/installed_library.py", LIBRARY)
+    cli.write("site-packages/installed_library-1.0.dist-info/RECORD", "installed_library.py,,\n")
+    install(cli, "1.0")
     set_step(cli, 0.5)
     cli.write("computed_helper.py", "from computed_part import STEP\n")
     cli.write("computed_part.py", "STEP = 0.5\n")
@@ -228,6 +309,14 @@ def test_what_a_trial_read_must_be_unchanged_but_for_comments(project):
         "documented": lambda: replace(cli, "documented_method.py"),
         "database": lambda: set_step(cli, 0.25),
         "hidden": lambda: cli.write("hidden/.two", ""),
+        "optional": lambda: cli.write("parts_of_mine/fast.py", "STEP = 0.25\n"),
+        "late-path": lambda: replace(cli, "late/late_helper.py"),
+        "late-absent": lambda: cli.write("later/later_helper.py", "STEP = 0.25\n"),
+        "compiled": lambda: replace(cli, "of_settings.py"),
+        "thread": lambda: replace(cli, "threaded.txt"),
+        "made": lambda: replace(cli, "made/step.txt"),
+        "by-library": lambda: replace(cli, "loaded_helper.py"),
+        "version": lambda: install(cli, "2.0"),
     }
     # one reason a trial is said, and a module of another that was loaded before it may be that of some
     said = {
@@ -240,6 +329,8 @@ def test_what_a_trial_read_must_be_unchanged_but_for_comments(project):
         "folder": ["the folder steps has changed"],
         "data": ["the data set 'hidden' has changed"],
         "absent": ["maybe.txt has changed"],
+        "optional": ["parts_of_mine/fast.py has changed"],
+        "version": ["the package counted has changed"],
     }
     names = list(changes)
     for batch in (names[::2], names[1::2]):

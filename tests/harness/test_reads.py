@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchfw.harness.inputs import ABSENT, CHANGED, Inputs, hash_variable, name_path
-from benchfw.harness.workers.compiled import CompiledFiles
+from benchfw.harness.workers.caches import Caches
 from benchfw.sources import Modules
 
 SCRIPT = """
@@ -54,6 +54,8 @@ class Method:
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "a").write_text("a")
             os.listdir(folder)
+            subprocess.run(["/bin/cp", "read.txt", folder + "/copied.txt"], check=True)
+            Path(folder, "copied.txt").read_text()
             os.rename(Path(folder, "a"), "renamed.txt")
         Path("renamed.txt").read_text()
         Path("log.txt").open("a").close()
@@ -73,8 +75,9 @@ class Method:
         Path("folder").open if Path("folder").is_dir() else None
         with contextlib.suppress(OSError):
             Path("folder").open().close()
-        numpy.fromfile("compiled/kernel.cubin")
+        numpy.loadtxt("compiled/kernel.cubin")
         importlib.metadata.version("numpy")
+        platform.platform(), platform.architecture(), os.environ.get("SHLVL"), ZoneInfo("UTC")
         import package.part
 
 @hookimpl
@@ -120,8 +123,9 @@ def register_optimizers(register): register("compiling", Method)
 """
 
 ACTING = """
-import contextlib, importlib, importlib.metadata, json, os, tempfile, warnings
+import contextlib, importlib, importlib.metadata, json, os, platform, subprocess, tempfile, warnings
 from pathlib import Path
+from zoneinfo import ZoneInfo
 import numpy
 from benchfw import hookimpl
 """
@@ -148,7 +152,7 @@ def noted(tmp_path_factory):
         "folder/inner.txt": "i",
         "package/__init__.py": "",
         "package/part.py": "",
-        "compiled/kernel.cubin": "c",
+        "compiled/kernel.cubin": "1",
     }
     texts |= {"helper.py": 'import os\nos.environ.get("AT_IMPORT_OF_HELPER")\n'}
     for name, text in texts.items():
@@ -172,7 +176,7 @@ def test_a_method_has_what_it_and_the_modules_that_it_imports_have_read(noted):
     assert set(noted["one"]) == {
         "file ./read.txt", "file ./updated.txt", "file beside.txt", "folder ./folder", "working folder .",
         "file ./folder/inner.txt", "file ./opened.txt", "variable IN", "variable BYTES", "variable SECRET",
-        "variable AT_IMPORT_OF_ONE", "variable AT_IMPORT_OF_HELPER",
+        "variable AT_IMPORT_OF_ONE", "variable AT_IMPORT_OF_HELPER", "package numpy",
     }  # fmt: skip
     assert noted["one"]["variable IN"] == ABSENT
     assert noted["one"]["variable SECRET"] == hash_variable("SECRET", "abracadabra")
@@ -183,12 +187,14 @@ def test_what_a_compiler_reads_and_keeps_does_not_count(noted):
     assert noted["compiling"] == {}
 
 
-def test_files_of_compilers_are_where_variables_say_or_where_they_are_by_default(monkeypatch):
+def test_what_libraries_keep_is_where_variables_say_or_where_it_is_by_default(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(tmp_path.parent))  # there is more in it
     monkeypatch.setenv("HOME", "/home/somebody")
     monkeypatch.setenv("TRITON_CACHE_DIR", "/scratch/triton")
     for name in ("CUPY_CACHE_DIR", "JAX_COMPILATION_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR"):
         monkeypatch.delenv(name, raising=False)
-    files = CompiledFiles()
+    files = Caches()
     assert "/home/somebody/.cupy/kernel_cache" in files
     assert "/home/somebody/.cupy/kernel_cache/12ab.cubin" in files
     assert "/scratch/triton/one/two.json" in files
@@ -196,6 +202,7 @@ def test_files_of_compilers_are_where_variables_say_or_where_they_are_by_default
     assert "/home/somebody/.triton/cache/one" not in files
     assert "/home/somebody/.cupy/kernel_cache_of_mine/data.npy" not in files
     assert "/project/data.npy" not in files
+    assert f"{tmp_path}/data.npy" not in files
 
 
 def test_a_module_by_a_computed_name_counts_with_what_it_read_though_it_was_loaded_before(noted):
@@ -244,10 +251,10 @@ def test_a_path_is_named_from_the_folder_of_pythons_path_that_it_is_in(tmp_path,
         folder.mkdir()
         monkeypatch.syspath_prepend(folder)
     (one / "a.txt").write_text("a")
-    assert name_path("file", one / "a.txt") == "file a.txt"
-    assert name_path("file", tmp_path / "b.txt") == f"file {tmp_path}/b.txt"
+    assert name_path("file", one / "a.txt", sys.path) == "file a.txt"
+    assert name_path("file", tmp_path / "b.txt", sys.path) == f"file {tmp_path}/b.txt"
     (two / "a.txt").write_text("b")  # which of the two is meant must be said
-    assert name_path("file", one / "a.txt") == f"file {one}/a.txt"
+    assert name_path("file", one / "a.txt", sys.path) == f"file {one}/a.txt"
     assert Inputs(Modules).state("file a.txt") == CHANGED
 
 

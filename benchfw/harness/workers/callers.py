@@ -8,6 +8,7 @@ from __future__ import annotations
 import opcode
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 
@@ -17,7 +18,11 @@ from benchfw.sources import Installed, is_python
 OWN_FOLDER = f"{Path(benchfw.__file__).parent}{os.sep}"
 QUOTING = (f"{os.sep}warnings.py", f"{os.sep}traceback.py")  # what opens source only to show a line of it
 LOADERS = ("<frozen importlib", "<frozen runpy", "<frozen zipimport")  # what opens source to run it
-INSTALLED = (f"{os.sep}importlib{os.sep}metadata{os.sep}__init__.py",)  # what looks for installed packages
+FINDERS = tuple(
+    f"{os.sep}{name}{os.sep}__init__.py"
+    for name in (f"importlib{os.sep}metadata", "importlib_metadata", "pkg_resources")
+)  # what looks for installed packages
+WATCH = f"{Path(__file__).parent}{os.sep}watch.py"  # stands between a plugin and what it calls
 IMPORT_NAME = opcode.opmap["IMPORT_NAME"]
 
 
@@ -32,6 +37,9 @@ class Callers:
         """Return the nearest frame in a plugin's own file, behind those of Python and of these kinds."""
         while frame is not None:
             name = frame.f_code.co_filename
+            if name == WATCH:
+                frame = frame.f_back
+                continue
             kind = self._kinds.get(name)
             if name.startswith("<") and frame.f_globals.get("__name__") == "__main__":
                 kind = "own"  # typed at a prompt; what libraries make by `exec` has their names
@@ -63,31 +71,35 @@ def is_loader(frame: FrameType) -> bool:
     return frame.f_code.co_filename.startswith(LOADERS)
 
 
-def is_importing(frame: FrameType) -> bool:
+def is_importing(frame: FrameType | None) -> bool:
     """Return whether a frame is at an import statement, which the key has read already."""
-    return frame.f_code.co_code[frame.f_lasti] == IMPORT_NAME
+    return frame is not None and frame.f_code.co_code[frame.f_lasti] == IMPORT_NAME
 
 
-def is_quoting(nearest: FrameType, reader: FrameType) -> bool:
+def is_quoting(nearest: FrameType, reader: FrameType | None) -> bool:
     """Return whether a file is opened to show a line of it, as for a warning."""
-    return _is_between(nearest, reader, QUOTING)
+    return any(each.f_code.co_filename.endswith(QUOTING) for each in frames_between(nearest, reader))
 
 
-def is_looking_for_packages(nearest: FrameType, reader: FrameType) -> bool:
+def is_looking_for_packages(nearest: FrameType, reader: FrameType | None) -> bool:
     """Return whether a folder is listed, or an archive opened, to find installed packages."""
-    return _is_between(nearest, reader, INSTALLED)
+    return any(each.f_code.co_filename.endswith(FINDERS) for each in frames_between(nearest, reader))
 
 
-def is_loaded(path: str, reader: FrameType) -> bool:
-    """Return whether a file is the source of the reader or of a loaded module: the key has read it."""
-    files = (getattr(each, "__file__", None) for each in list(sys.modules.values()))
-    return path == reader.f_code.co_filename or path in files
+def package_looked_for(nearest: FrameType, reader: FrameType | None) -> str:
+    """Return the name of the package that `importlib.metadata` looks for; nothing where it lists all."""
+    named = (each for each in frames_between(nearest, reader) if each.f_code.co_name == "from_name")
+    return next((str(each.f_locals.get("name", "")) for each in named), "")
 
 
-def _is_between(nearest: FrameType, reader: FrameType, files: tuple[str, ...]) -> bool:
+def is_loaded(path: str) -> bool:
+    """Return whether a file is the source of a module that is loaded."""
+    return path in (getattr(each, "__file__", None) for each in list(sys.modules.values()))
+
+
+def frames_between(nearest: FrameType, reader: FrameType | None) -> Iterator[FrameType]:
+    """Yield the frames from the nearest one up to the reader's, which is not among them; without one, all."""
     frame: FrameType | None = nearest
     while frame is not None and frame is not reader:
-        if frame.f_code.co_filename.endswith(files):
-            return True
+        yield frame
         frame = frame.f_back
-    return False

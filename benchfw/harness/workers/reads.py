@@ -8,11 +8,14 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
+import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from benchfw.data.load import LOADED, sources_of
 from benchfw.errors import BenchfwError
@@ -22,6 +25,7 @@ from benchfw.harness.inputs import (
     ALL,
     CHANGED,
     GIVEN_VARIABLES,
+    SHELL_VARIABLES,
     Inputs,
     hash_folder,
     hash_variable,
@@ -30,23 +34,34 @@ from benchfw.harness.inputs import (
     signature_of,
     variable_names,
 )
+from benchfw.harness.workers.caches import Caches
 from benchfw.harness.workers.callers import (
     Callers,
+    frames_between,
     is_importing,
     is_loaded,
     is_loader,
     is_looking_for_packages,
     is_ours,
     is_quoting,
+    package_looked_for,
 )
-from benchfw.harness.workers.compiled import CompiledFiles
 from benchfw.records import Cell, Trial
 from benchfw.registry import Registry
+from benchfw.sources import is_python
 from benchfw.system import path_of_open_file
 
-SYSTEM_FOLDERS = ("/proc/", "/sys/", "/dev/")  # of Linux
+SYSTEM_FOLDERS = ("/proc/", "/sys/", "/dev/", "/usr/share/zoneinfo/")  # of Linux
 SHARED_MEMORY = "/dev/shm/"  # noqa: S108 - files as everywhere else
 FOLDER_VARIABLES = frozenset({"TMPDIR", "TEMP", "TMP"})  # what a trial puts there, it has written
+IGNORED_VARIABLES = GIVEN_VARIABLES | FOLDER_VARIABLES | SHELL_VARIABLES
+ASKING = (
+    "platform.py",
+    "ctypes/util.py",
+    "gettext.py",
+    "sysconfig.py",
+)  # parts of Python with questions of their own
+STARTING = ("tempfile.py", "multiprocessing/spawn.py")  # that ask for the working folder
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 REPLACING = os.O_TRUNC | os.O_EXCL
 
@@ -54,13 +69,28 @@ REPLACING = os.O_TRUNC | os.O_EXCL
 class Note(NamedTuple):
     """One thing that was read, and the file of the code that read it.
 
-    `relative`: it was found from the working folder, which may be another one the next time.
+    `relative`: it was found from the working folder, which may be another one the next time. `source`: it is
+    one of the modules that the reader imports by a statement, or that a library compiles. The key has it,
+    unless it was found in a way that cannot be known from the source.
     """
 
     kind: str
     what: str
     reader: str
     relative: bool = False
+    source: bool = False
+
+    @property
+    def computed(self) -> bool:
+        """Whether this is a module that was imported by a computed name."""
+        return self.kind == "module" and not self.source
+
+
+class Reader(NamedTuple):
+    """Who reads: a plugin's file, and the frame in it; none in a thread that it has started."""
+
+    file: str
+    frame: FrameType | None
 
 
 class Reads:
@@ -71,7 +101,9 @@ class Reads:
         self._written: set[str] = set()
         self._set_variables: set[str] = set()
         self._callers = Callers()
-        self._compiled = CompiledFiles()
+        self._caches = Caches()
+        self._starters: WeakKeyDictionary[threading.Thread, str] = WeakKeyDictionary()
+        self._path: tuple[str, ...] = ()  # of imports, once all plugins are loaded
         self._begun = 0
         self._files: dict[tuple[Cell, frozenset[Path]], frozenset[str]] = {}
         self._noting = threading.local()
@@ -92,6 +124,7 @@ class Reads:
     def begin_trial(self) -> None:
         """Take what is read from now on for what the next trial reads."""
         self._begun = len(self._notes)
+        self._path = self._path or tuple(sys.path)
         self._written.clear()
 
     def of_trial(self, trial: Trial, registry: Registry) -> dict[str, str]:
@@ -103,16 +136,17 @@ class Reads:
         notes = list(self._notes.items())
         if not notes:
             return {}
-        with self.paused():
+        with self.paused(), self._path_of_plugins():
             before, since = notes[: self._begun], notes[self._begun :]
-            counted = [*since, *(each for each in before if each[0].kind == "module")]
-            if len(counted) < len(notes):
+            counted = [*since, *(each for each in before if each[0].computed)]
+            if len(counted) < len(notes) or any(each.source for each, _ in since):
                 files = self._files_of(trial, registry)
                 counted += [
                     each
                     for each in before
-                    if each[0].kind != "module" and (each[0].reader in files or _is_unsaved(each[0].reader))
+                    if not each[0].computed and (each[0].reader in files or _is_unsaved(each[0].reader))
                 ]
+                counted = [each for each in counted if not (each[0].source and each[0].what in files)]
             known = (
                 _datasets_of(trial, registry) if any(each.kind == "data set" for each, _ in counted) else ()
             )
@@ -125,17 +159,27 @@ class Reads:
 
     def look_ahead(self, trial: Trial, registry: Registry) -> None:
         """Find out, before a process is forked for a trial, whatever `of_trial` will ask."""
-        if any(note.kind != "module" for note in self._notes):
+        if any(not note.computed for note in self._notes):
             self._files_of(trial, registry)
 
     def _files_of(self, trial: Trial, registry: Registry) -> frozenset[str]:
         """Return the files of the modules that a trial imports, those with a computed name included."""
-        modules = frozenset(Path(note.what) for note in self._notes if note.kind == "module")
+        modules = frozenset(Path(note.what) for note in self._notes if note.computed)
         known = self._files.get((trial.cell, modules))
         if known is None:
             known = files_of_trial(trial, registry, modules)
             self._files[trial.cell, modules] = known
         return known
+
+    @contextlib.contextmanager
+    def _path_of_plugins(self) -> Iterator[None]:
+        """Let modules be found as the harness finds them, without what the trial has added to the path."""
+        now = sys.path[:]
+        sys.path[:] = self._path or now
+        try:
+            yield
+        finally:
+            sys.path[:] = now
 
     def hear(self, event: str, arguments: tuple[Any, ...], frame: FrameType) -> None:
         """Take in an audit event and the frame that it comes from."""
@@ -157,6 +201,13 @@ class Reads:
                 self._hear_path(event, arguments[0], frame, arguments[2] if event == "open" else 0)
         finally:
             self._noting.now = False
+
+    def _find_reader(self, nearest: FrameType, through: tuple[str, ...]) -> Reader | None:
+        frame = self._callers.find(nearest, through)
+        if frame is not None:
+            return Reader(frame.f_code.co_filename, frame)
+        file = self._starters.get(threading.current_thread()) if self._starters else None
+        return None if file is None else Reader(file, None)
 
     def _hear_move(self, given: Any) -> None:
         folder = _text(given)
@@ -180,41 +231,86 @@ class Reads:
         else:
             relative = not (os.path.isabs(name) or self._moved)  # noqa: PTH117
         system = path.startswith(SYSTEM_FOLDERS) and not path.startswith(SHARED_MEMORY)
-        if system or is_ours(path) or path in self._compiled:
+        if system or is_ours(path):
             return
         # a trial's own folder is made by benchfw, for the method that asks for it
         through = ("library", "benchfw") if event == "os.mkdir" else ("library",)
-        frame = self._callers.find(nearest, through=through)
-        if frame is None or self._is_aside(event, path, nearest, frame):
+        reader = self._find_reader(nearest, through)
+        if reader is None or self._is_aside(event, path, nearest, reader):
             return
-        before = signature_of(path) if flags & WRITING else None
-        if event in {"os.mkdir", "os.rename"} or (flags & WRITING and (before is None or flags & REPLACING)):
+        if event == "os.rename" or (
+            (event == "os.mkdir" or flags & WRITING) and (flags & REPLACING or signature_of(path) is None)
+        ):
             self._written.add(path)
-        elif not flags & os.O_WRONLY:  # who only adds to a file has not read it
-            self._note_path(event, path, nearest, frame, relative=relative)
+        elif event != "os.mkdir" and not flags & os.O_WRONLY:  # who only adds to a file has not read it
+            self._note_path(event, path, nearest, reader, relative=relative)
 
-    def _is_aside(self, event: str, path: str, nearest: FrameType, frame: FrameType) -> bool:
+    def _is_aside(self, event: str, path: str, nearest: FrameType, reader: Reader) -> bool:
         """Return whether Python or a library opens this for itself, and not as what the plugin works on."""
-        if is_quoting(nearest, frame) or is_looking_for_packages(nearest, frame):
+        if is_loader(nearest):  # lists a folder to find a module: one that is not there is noted as absent
+            return event.startswith("os.")
+        if is_looking_for_packages(nearest, reader.frame):
+            if event.startswith("os.") and self._asks_itself(nearest):
+                name = package_looked_for(nearest, reader.frame)
+                self._add(Note("package" if name else "packages", name or ALL, reader.file), "")
             return True
-        through_library = self._callers.find(nearest, through=()) is not frame
-        if is_loader(nearest):  # lists a folder to find a module: one that the key knows, or a library's
-            return event.startswith("os.") and (is_importing(frame) or through_library)
-        return through_library and path.endswith(".py") and is_loaded(path, frame)  # compiles it
+        kept = path in self._caches and not self._asks_itself(nearest)
+        return kept or is_quoting(nearest, reader.frame)
+
+    def _asks_itself(self, nearest: FrameType) -> bool:
+        """Return whether nothing but Python stands between a plugin and what it asks for."""
+        return self._callers.find(nearest, through=()) is not None
 
     def _note_path(
-        self, event: str, path: str, nearest: FrameType, frame: FrameType, *, relative: bool
+        self, event: str, path: str, nearest: FrameType, reader: Reader, *, relative: bool
     ) -> None:
+        source = False
         if event.startswith("os."):
             kind, state = "folder", names_in(path)
         else:
             loaded = is_loader(nearest)
             path = _source_of(path) if loaded else path
             kind, state = ("module" if loaded and path.endswith(".py") else "file"), signature_of(path)
-            if kind == "module" and is_importing(frame):
-                return
-        if path not in self._written and self._callers.kind_of(path) == "own" and state != "folder":
-            self._add(Note(kind, path, frame.f_code.co_filename, relative), state)
+            if kind == "module" and is_importing(reader.frame):
+                if not self._path:  # plugins are being loaded: so the key finds it, too
+                    return
+                source = True
+            elif path.endswith(".py") and not loaded and not self._asks_itself(nearest):
+                source = path == reader.file or is_loaded(path)
+        if not self._has_written(path) and self._callers.kind_of(path) == "own" and state != "folder":
+            self._add(Note(kind, path, reader.file, relative, source), state)
+
+    def _has_written(self, path: str) -> bool:
+        """Return whether the trial has written a file, or made a folder that it is in."""
+        if not self._written:
+            return False
+        return any(each in self._written for each in (path, *map(str, Path(path).parents)))
+
+    def note_absent_module(self, name: str, folders: Sequence[str] | None, nearest: FrameType) -> None:
+        """Note that a module was not found: by a plugin, or by a library in a package of a plugin's own.
+
+        What an import statement does not find on the path of all plugins, the key has looked for.
+        """
+        if getattr(self._noting, "now", False):
+            return
+        frame = self._callers.find(nearest, through=() if folders is None else ("library",))
+        if frame is None:
+            return
+        self._noting.now = True
+        try:
+            known = (self._path or sys.path) if is_importing(frame) else ()
+            last = name.rpartition(".")[2]
+            for folder in sys.path if folders is None else folders:
+                package = os.path.abspath(os.path.join(folder, "__init__.py"))  # noqa: PTH100, PTH118
+                if folder in known or self._callers.kind_of(package) != "own":
+                    continue
+                for ending in (".py", f"{os.sep}__init__.py", EXTENSION_SUFFIXES[0]):
+                    path = f"{package.removesuffix('__init__.py')}{last}{ending}"
+                    self._add(Note("file", path, frame.f_code.co_filename), signature_of(path))
+                if folders is None and not known:
+                    break  # its name, counted from there, leads to all folders of the path
+        finally:
+            self._noting.now = False
 
     def set_folder(self, folder: int | None) -> None:
         """Take what this thread opens from now on for paths counted from an open folder, or no longer."""
@@ -222,32 +318,43 @@ class Reads:
 
     def note_working_folder(self, nearest: FrameType) -> None:
         """Note that the working folder was asked for."""
-        if getattr(self._noting, "now", False) or nearest.f_code.co_filename.endswith(f"{os.sep}tempfile.py"):
+        if getattr(self._noting, "now", False) or _is_in(nearest, STARTING):
             return
         reader = self._callers.find(nearest, through=())
         if reader is not None and not is_importing(reader):  # by a module of Python's that it imports
             self._add(Note("working folder", ".", reader.f_code.co_filename), hash_folder(self._start))
 
+    def note_thread(self, thread: threading.Thread, nearest: FrameType) -> None:
+        """Remember whose code starts a thread: no function of a plugin's own may be in it."""
+        reader = self._find_reader(nearest, ("library",))
+        if reader is not None:
+            self._starters[thread] = reader.file
+
     def note_module(self, module: ModuleType, frame: FrameType) -> None:
-        """Note a module that `importlib.import_module` returned, whether or not it was loaded before."""
-        reader = self._callers.find(frame, through=())
+        """Note a module that `importlib.import_module` returned, whether or not it was loaded before.
+
+        Of those that a library asks for, only a plugin's own.
+        """
         origin = getattr(module.__spec__, "origin", None) if module.__spec__ else None
-        if (
-            reader is not None
-            and origin
-            and os.path.isabs(origin)  # noqa: PTH117
-            and self._callers.kind_of(origin) in {"own", "library"}
-        ):
-            self._add(Note("module", origin, reader.f_code.co_filename), signature_of(origin))
+        if not origin or not os.path.isabs(origin):  # noqa: PTH117
+            return
+        kind = self._callers.kind_of(origin)
+        through = {"own": ("library",), "library": ()}.get(kind)
+        reader = None if through is None else self._callers.find(frame, through=through)
+        if reader is not None:
+            source = not self._asks_itself(frame)
+            note = Note("module", origin, reader.f_code.co_filename, source=source)
+            self._add(note, signature_of(origin))
 
     def note_variable(self, name: str, value: str | None, frame: FrameType) -> None:
         """Note an environment variable that was read."""
         reader = self._callers.find(frame, through=())
-        if name in GIVEN_VARIABLES or name in self._set_variables or name in FOLDER_VARIABLES:
+        if reader is None or name in IGNORED_VARIABLES or name in self._set_variables:
             return
-        if reader is not None:
-            value = variable_names() if name == ALL else value
-            self._add(Note("variable", name, reader.f_code.co_filename), hash_variable(name, value))
+        if is_importing(reader) or any(_is_in(each, ASKING) for each in frames_between(frame, reader)):
+            return  # by a part of Python for itself
+        value = variable_names() if name == ALL else value
+        self._add(Note("variable", name, reader.f_code.co_filename), hash_variable(name, value))
 
     def note_set_variable(self, name: str, frame: FrameType) -> None:
         """Note an environment variable that was set by somebody else than benchfw: its value is theirs."""
@@ -260,7 +367,7 @@ class Reads:
         match note.kind:
             case "variable" | "working folder":
                 return name, state
-            case "data set":
+            case "data set" | "package" | "packages":
                 return name, inputs.state(name)
             case "folder":
                 unchanged = state == names_in(note.what)
@@ -272,11 +379,11 @@ class Reads:
 
     def name_of(self, note: Note) -> str:
         """Return the name by which the store knows what was read."""
-        if note.kind in {"variable", "data set", "working folder"}:
+        if note.kind in {"variable", "data set", "working folder", "package", "packages"}:
             return f"{note.kind} {note.what}"
         if note.relative:
             return f"{note.kind} ./{Path(os.path.relpath(note.what, self._start)).as_posix()}"
-        return name_path(note.kind, Path(note.what))
+        return name_path(note.kind, Path(note.what), self._path or sys.path)
 
     def _add(self, note: Note, state: Any) -> None:
         if note not in self._notes:
@@ -294,6 +401,12 @@ def _datasets_of(trial: Trial, registry: Registry) -> list[str]:
         return [each for name in names if name for each in sources_of(name)]
     except BenchfwError:
         return []
+
+
+def _is_in(frame: FrameType, files: tuple[str, ...]) -> bool:
+    """Return whether a frame is in one of these files of Python's."""
+    name = frame.f_code.co_filename
+    return is_python(name) and name.replace(os.sep, "/").endswith(files)
 
 
 def _is_unsaved(reader: str) -> bool:

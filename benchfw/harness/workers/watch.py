@@ -10,7 +10,8 @@ import functools
 import importlib
 import os
 import sys
-from collections.abc import Collection, Iterator
+import threading
+from collections.abc import Collection, Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -57,6 +58,8 @@ def _install() -> None:
     if hasattr(os, "environb"):
         os.environb.__class__ = _WatchedVariables
     importlib.import_module = _note_import(importlib.import_module)
+    sys.meta_path.append(_Absences())
+    threading.Thread.start = _note_thread(threading.Thread.start)  # type: ignore[method-assign]
     os.getcwd, os.getcwdb = _note_working_folder(os.getcwd), _note_working_folder(os.getcwdb)
     os.open = _note_folder(os.open)
     os.supports_dir_fd.add(os.open)
@@ -82,6 +85,27 @@ def _note_import(import_module: Any) -> Any:
         return module
 
     return noted
+
+
+def _note_thread(start: Any) -> Any:
+    @functools.wraps(start)
+    def noted(thread: threading.Thread) -> None:
+        if _switch.reads is not None:
+            _switch.reads.note_thread(thread, sys._getframe(1))  # noqa: SLF001
+        start(thread)
+
+    return noted
+
+
+class _Absences:
+    """The last finder of modules: it hears of those that no other one has found, and finds none."""
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> None:
+        """Note that the module is absent."""
+        del target
+        if _switch.reads is not None:
+            _switch.reads.note_absent_module(name, path, sys._getframe(1))  # noqa: SLF001
 
 
 def _note_working_folder(get_folder: Any) -> Any:
