@@ -128,6 +128,29 @@ def read():
     return float((folder / "step.txt").read_text())
 """
 
+NOT_YET = """
+def read():
+    folder = Path(__file__).with_name("not-yet")
+    folder.mkdir(exist_ok=True)
+    try:
+        return float((folder / "step.txt").read_text())
+    except OSError:
+        return 0.5
+"""
+
+LINKED = """
+import tempfile
+def read():
+    with tempfile.TemporaryDirectory() as folder:
+        os.symlink(Path(__file__).with_name("linked.txt"), Path(folder, "step.txt"))
+        return float(Path(folder, "step.txt").read_text())
+"""
+
+FOUND = """
+def read():
+    return 0.5 if importlib.util.find_spec("found" + "_helper") else 0.25
+"""
+
 THREAD = """
 from concurrent.futures import ThreadPoolExecutor
 def read():
@@ -173,8 +196,14 @@ METHODS = {
     "compiled": ("read()", COMPILED),
     "thread": ("read()", THREAD),
     "made": ("read()", MADE),
+    "not-yet": ("read()", NOT_YET),
+    "linked": ("read()", LINKED),
+    "found": ("read()", FOUND),
     "by-library": ('installed_library.load("loaded" + "_helper")', "import installed_library"),
-    "version": ('0.5 / float(importlib.metadata.version("counted"))', "import importlib.metadata"),
+    "version": (
+        'importlib.metadata.version("numpy") and 0.5 / float(importlib.metadata.version("counted"))',
+        "import importlib.metadata",
+    ),
 }
 
 SUITE = """
@@ -230,6 +259,8 @@ def project(cli, monkeypatch):
     cli.write("of_settings.py", "STEP = 0.5\n")
     cli.write("threaded.txt", "0.5")
     cli.write("made/step.txt", "0.5")
+    cli.write("linked.txt", "0.5")
+    cli.write("found_helper.py", "")
     cli.write("loaded_helper.py", "STEP = 0.5\n")
     cli.write("site-packages/installed_library.py", LIBRARY)
     cli.write("site-packages/installed_library-1.0.dist-info/RECORD", "installed_library.py,,\n")
@@ -315,6 +346,9 @@ def test_what_a_trial_read_must_be_unchanged_but_for_comments(project):
         "compiled": lambda: replace(cli, "of_settings.py"),
         "thread": lambda: replace(cli, "threaded.txt"),
         "made": lambda: replace(cli, "made/step.txt"),
+        "not-yet": lambda: cli.write("not-yet/step.txt", "0.25"),
+        "linked": lambda: replace(cli, "linked.txt"),
+        "found": (cli.folder / "found_helper.py").unlink,
         "by-library": lambda: replace(cli, "loaded_helper.py"),
         "version": lambda: install(cli, "2.0"),
     }

@@ -5,16 +5,15 @@ They follow from what is known, and are other ones on another machine: no trial 
 
 from __future__ import annotations
 
-import getpass
 import os
 import tempfile
 
 SUFFIXES = (".nbi", ".nbc")  # of Numba, beside the source or elsewhere
+FONTS = "fontlist-v"  # of Matplotlib
 DEFAULT_FOLDERS = {
     "CUPY_CACHE_DIR": "~/.cupy/kernel_cache",
     "JAX_COMPILATION_CACHE_DIR": "",
-    "MPLCONFIGDIR": "~/.cache/matplotlib",
-    "TORCHINDUCTOR_CACHE_DIR": "{temporary}/torchinductor_{user}",
+    "TORCHINDUCTOR_CACHE_DIR": "",
     "TORCH_EXTENSIONS_DIR": "~/.cache/torch_extensions",
     "TRITON_CACHE_DIR": "~/.triton/cache",
 }
@@ -24,26 +23,22 @@ class Caches:
     """Tells the files that libraries keep from others; where they are is asked once."""
 
     def __init__(self) -> None:
-        self._folders = tuple(find_folders())
+        self._beginnings = tuple(find_beginnings())
 
     def __contains__(self, path: str) -> bool:
         """Return whether a file or a folder, given by its full path, is one of them."""
-        return path.endswith(SUFFIXES) or f"{path}{os.sep}".startswith(self._folders)
+        name = os.path.basename(path)  # noqa: PTH119 - often called
+        kept = name.endswith(SUFFIXES) or name.startswith(FONTS)
+        return kept or f"{path}{os.sep}".startswith(self._beginnings)
 
 
-def find_folders() -> list[str]:
-    """Return the folders: those that variables name, else those of the libraries' choice.
+def find_beginnings() -> list[str]:
+    """Return how the paths of such files begin: with what variables name, else by the libraries' choice.
 
-    Not one that has the working folder in it: there is more in it than what a library keeps.
+    Not with a folder that has the working folder in it: there is more in it than what a library keeps.
     """
-    try:
-        user = getpass.getuser()
-    except (KeyError, OSError):  # a user without a name
-        user = ""
-    given = (
-        os.environ.get(name) or default.format(temporary=tempfile.gettempdir(), user=user)
-        for name, default in DEFAULT_FOLDERS.items()
-    )
+    given = (os.environ.get(name) or default for name, default in DEFAULT_FOLDERS.items())
     found = [f"{os.path.abspath(os.path.expanduser(each))}{os.sep}" for each in given if each]  # noqa: PTH100, PTH111
     here = f"{os.getcwd()}{os.sep}"  # noqa: PTH109
-    return [each for each in found if not here.startswith(each)]
+    inductor = os.path.join(tempfile.gettempdir(), "torchinductor_")  # noqa: PTH118 - with a user's name
+    return [*(each for each in found if not here.startswith(each)), inductor]

@@ -18,10 +18,11 @@ from benchfw.sources import Installed, is_python
 OWN_FOLDER = f"{Path(benchfw.__file__).parent}{os.sep}"
 QUOTING = (f"{os.sep}warnings.py", f"{os.sep}traceback.py")  # what opens source only to show a line of it
 LOADERS = ("<frozen importlib", "<frozen runpy", "<frozen zipimport")  # what opens source to run it
-FINDERS = tuple(
-    f"{os.sep}{name}{os.sep}__init__.py"
-    for name in (f"importlib{os.sep}metadata", "importlib_metadata", "pkg_resources")
+METADATA = (
+    f"{os.sep}importlib{os.sep}metadata{os.sep}__init__.py",
+    f"{os.sep}importlib_metadata{os.sep}__init__.py",
 )  # what looks for installed packages
+RESOURCES = (f"{os.sep}pkg_resources{os.sep}__init__.py",)  # what looks for them, and opens files of them
 WATCH = f"{Path(__file__).parent}{os.sep}watch.py"  # stands between a plugin and what it calls
 IMPORT_NAME = opcode.opmap["IMPORT_NAME"]
 
@@ -81,9 +82,14 @@ def is_quoting(nearest: FrameType, reader: FrameType | None) -> bool:
     return any(each.f_code.co_filename.endswith(QUOTING) for each in frames_between(nearest, reader))
 
 
-def is_looking_for_packages(nearest: FrameType, reader: FrameType | None) -> bool:
-    """Return whether a folder is listed, or an archive opened, to find installed packages."""
-    return any(each.f_code.co_filename.endswith(FINDERS) for each in frames_between(nearest, reader))
+def is_looking_for_packages(event: str, path: str, nearest: FrameType, reader: FrameType | None) -> bool:
+    """Return whether a folder is listed, or a file opened, to find installed packages."""
+    names = [each.f_code.co_filename for each in frames_between(nearest, reader)]
+    if any(each.endswith(METADATA) for each in names):
+        return True
+    folder = os.path.dirname(path)  # noqa: PTH120 - often called
+    told = event.startswith("os.") or folder.endswith((".dist-info", ".egg-info"))
+    return told and any(each.endswith(RESOURCES) for each in names)
 
 
 def package_looked_for(nearest: FrameType, reader: FrameType | None) -> str:

@@ -11,7 +11,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.machinery import all_suffixes
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any, NamedTuple
@@ -54,13 +54,13 @@ from benchfw.system import path_of_open_file
 SYSTEM_FOLDERS = ("/proc/", "/sys/", "/dev/", "/usr/share/zoneinfo/")  # of Linux
 SHARED_MEMORY = "/dev/shm/"  # noqa: S108 - files as everywhere else
 FOLDER_VARIABLES = frozenset({"TMPDIR", "TEMP", "TMP"})  # what a trial puts there, it has written
-IGNORED_VARIABLES = GIVEN_VARIABLES | FOLDER_VARIABLES | SHELL_VARIABLES
-ASKING = (
-    "platform.py",
-    "ctypes/util.py",
-    "gettext.py",
-    "sysconfig.py",
-)  # parts of Python with questions of their own
+IGNORED_VARIABLES = GIVEN_VARIABLES | FOLDER_VARIABLES
+ASKING: dict[str, frozenset[str]] = {
+    "ctypes/util.py": frozenset({"LD_LIBRARY_PATH"}),
+    "platform.py": frozenset(),
+    "sysconfig.py": frozenset(),
+}
+"""Parts of Python that copy all variables or ask for some, with those that decide what they answer."""
 STARTING = ("tempfile.py", "multiprocessing/spawn.py")  # that ask for the working folder
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 REPLACING = os.O_TRUNC | os.O_EXCL
@@ -99,6 +99,7 @@ class Reads:
     def __init__(self) -> None:
         self._notes: dict[Note, Any] = {}  # with the state of each when it was read
         self._written: set[str] = set()
+        self._made: set[str] = set()  # folders
         self._set_variables: set[str] = set()
         self._callers = Callers()
         self._caches = Caches()
@@ -126,6 +127,7 @@ class Reads:
         self._begun = len(self._notes)
         self._path = self._path or tuple(sys.path)
         self._written.clear()
+        self._made.clear()
 
     def of_trial(self, trial: Trial, registry: Registry) -> dict[str, str]:
         """Return what the trial read, with hashes: by itself, or before it by a module that it imports.
@@ -175,11 +177,14 @@ class Reads:
     def _path_of_plugins(self) -> Iterator[None]:
         """Let modules be found as the harness finds them, without what the trial has added to the path."""
         now = sys.path[:]
-        sys.path[:] = self._path or now
+        changed = bool(self._path) and now != list(self._path)
+        if changed:
+            sys.path[:] = self._path
         try:
             yield
         finally:
-            sys.path[:] = now
+            if changed:
+                sys.path[:] = now
 
     def hear(self, event: str, arguments: tuple[Any, ...], frame: FrameType) -> None:
         """Take in an audit event and the frame that it comes from."""
@@ -238,21 +243,21 @@ class Reads:
         reader = self._find_reader(nearest, through)
         if reader is None or self._is_aside(event, path, nearest, reader):
             return
-        if event == "os.rename" or (
-            (event == "os.mkdir" or flags & WRITING) and (flags & REPLACING or signature_of(path) is None)
-        ):
+        if event == "os.mkdir":
+            if signature_of(path) is None:  # else there may be an error, or none
+                self._made.add(path)
+        elif event == "os.rename" or (flags & WRITING and (flags & REPLACING or signature_of(path) is None)):
             self._written.add(path)
-        elif event != "os.mkdir" and not flags & os.O_WRONLY:  # who only adds to a file has not read it
+        elif not flags & os.O_WRONLY:  # who only adds to a file has not read it
             self._note_path(event, path, nearest, reader, relative=relative)
 
     def _is_aside(self, event: str, path: str, nearest: FrameType, reader: Reader) -> bool:
         """Return whether Python or a library opens this for itself, and not as what the plugin works on."""
         if is_loader(nearest):  # lists a folder to find a module: one that is not there is noted as absent
             return event.startswith("os.")
-        if is_looking_for_packages(nearest, reader.frame):
+        if is_looking_for_packages(event, path, nearest, reader.frame):
             if event.startswith("os.") and self._asks_itself(nearest):
-                name = package_looked_for(nearest, reader.frame)
-                self._add(Note("package" if name else "packages", name or ALL, reader.file), "")
+                self._add(_note_of_package(package_looked_for(nearest, reader.frame), reader.file), "")
             return True
         kept = path in self._caches and not self._asks_itself(nearest)
         return kept or is_quoting(nearest, reader.frame)
@@ -277,14 +282,39 @@ class Reads:
                 source = True
             elif path.endswith(".py") and not loaded and not self._asks_itself(nearest):
                 source = path == reader.file or is_loaded(path)
-        if not self._has_written(path) and self._callers.kind_of(path) == "own" and state != "folder":
+        path = self._behind_links(path)
+        if self._callers.kind_of(path) == "own" and state != "folder" and not self._has_written(path, state):
             self._add(Note(kind, path, reader.file, relative, source), state)
 
-    def _has_written(self, path: str) -> bool:
-        """Return whether the trial has written a file, or made a folder that it is in."""
-        if not self._written:
-            return False
-        return any(each in self._written for each in (path, *map(str, Path(path).parents)))
+    def _behind_links(self, path: str) -> str:
+        """Return where a path leads from a folder that the trial has made, which may be a new one each time."""
+        return os.path.realpath(path) if self._folder_made(path) else path
+
+    def _folder_made(self, path: str) -> str | None:
+        parents = map(str, Path(path).parents) if self._made else ()
+        return next((each for each in parents if each in self._made), None)
+
+    def _has_written(self, path: str, state: Any) -> bool:
+        """Return whether the trial has written a file or made a folder, or another program in such a folder.
+
+        What is not there has not been written, and what a hard link leads to was there before.
+        """
+        if path in self._written or path in self._made:
+            return True
+        linked = isinstance(state, tuple) and os.stat(path).st_nlink > 1  # noqa: PTH116
+        return state is not None and not linked and self._folder_made(path) is not None
+
+    def note_package(self, name: str, nearest: FrameType) -> None:
+        """Note that a plugin asked for the version of an installed package; without a name, for all."""
+        frame = self._callers.find(nearest, through=())
+        if frame is not None and not getattr(self._noting, "now", False):
+            self._add(_note_of_package(name, frame.f_code.co_filename), "")
+
+    def note_found_module(self, origin: str | None, nearest: FrameType) -> None:
+        """Note a module that `importlib.util.find_spec` found, without loading it."""
+        frame = self._callers.find(nearest, through=())
+        if frame is not None and origin and os.path.isabs(origin) and self._callers.kind_of(origin) == "own":  # noqa: PTH117
+            self._add(Note("module", origin, frame.f_code.co_filename, source=True), signature_of(origin))
 
     def note_absent_module(self, name: str, folders: Sequence[str] | None, nearest: FrameType) -> None:
         """Note that a module was not found: by a plugin, or by a library in a package of a plugin's own.
@@ -304,10 +334,10 @@ class Reads:
                 package = os.path.abspath(os.path.join(folder, "__init__.py"))  # noqa: PTH100, PTH118
                 if folder in known or self._callers.kind_of(package) != "own":
                     continue
-                for ending in (".py", f"{os.sep}__init__.py", EXTENSION_SUFFIXES[0]):
+                for ending in (f"{os.sep}__init__.py", *all_suffixes()):
                     path = f"{package.removesuffix('__init__.py')}{last}{ending}"
                     self._add(Note("file", path, frame.f_code.co_filename), signature_of(path))
-                if folders is None and not known:
+                if folders is None and not known and folder in self._path:
                     break  # its name, counted from there, leads to all folders of the path
         finally:
             self._noting.now = False
@@ -335,7 +365,7 @@ class Reads:
 
         Of those that a library asks for, only a plugin's own.
         """
-        origin = getattr(module.__spec__, "origin", None) if module.__spec__ else None
+        origin = getattr(getattr(module, "__spec__", None), "origin", None)
         if not origin or not os.path.isabs(origin):  # noqa: PTH117
             return
         kind = self._callers.kind_of(origin)
@@ -351,10 +381,16 @@ class Reads:
         reader = self._callers.find(frame, through=())
         if reader is None or name in IGNORED_VARIABLES or name in self._set_variables:
             return
-        if is_importing(reader) or any(_is_in(each, ASKING) for each in frames_between(frame, reader)):
-            return  # by a part of Python for itself
-        value = variable_names() if name == ALL else value
-        self._add(Note("variable", name, reader.f_code.co_filename), hash_variable(name, value))
+        file = reader.f_code.co_filename
+        asked_by_python = any(
+            _is_in(each, (part,)) and name not in names
+            for each in frames_between(frame, reader)
+            for part, names in ASKING.items()
+        )
+        copied = name in SHELL_VARIABLES and Note("variable", ALL, file) in self._notes
+        if not (asked_by_python or copied or is_importing(reader)):
+            value = variable_names() if name == ALL else value
+            self._add(Note("variable", name, file), hash_variable(name, value))
 
     def note_set_variable(self, name: str, frame: FrameType) -> None:
         """Note an environment variable that was set by somebody else than benchfw: its value is theirs."""
@@ -401,6 +437,10 @@ def _datasets_of(trial: Trial, registry: Registry) -> list[str]:
         return [each for name in names if name for each in sources_of(name)]
     except BenchfwError:
         return []
+
+
+def _note_of_package(name: str, reader: str) -> Note:
+    return Note("package", name, reader) if name else Note("packages", ALL, reader)
 
 
 def _is_in(frame: FrameType, files: tuple[str, ...]) -> bool:

@@ -7,7 +7,7 @@ looks at whether a file exists.
 from __future__ import annotations
 
 import functools
-import importlib
+import importlib.util
 import os
 import sys
 import threading
@@ -32,6 +32,7 @@ class _Switch:
 
     reads: Reads | None = None
     installed = False
+    knows_packages = False
 
 
 _switch = _Switch()
@@ -58,6 +59,7 @@ def _install() -> None:
     if hasattr(os, "environb"):
         os.environb.__class__ = _WatchedVariables
     importlib.import_module = _note_import(importlib.import_module)
+    importlib.util.find_spec = _note_search(importlib.util.find_spec)
     sys.meta_path.append(_Absences())
     threading.Thread.start = _note_thread(threading.Thread.start)  # type: ignore[method-assign]
     os.getcwd, os.getcwdb = _note_working_folder(os.getcwd), _note_working_folder(os.getcwdb)
@@ -70,6 +72,9 @@ def _hear(
 ) -> None:
     # both by default arguments: the names of this module are gone before Python's last events
     if event in events and switch.reads is not None:
+        if not switch.knows_packages and hasattr(sys.modules.get("importlib.metadata"), "version"):
+            switch.knows_packages = True
+            _note_packages()
         frame = sys._getframe(1)  # noqa: SLF001 - who asks is what counts
         if frame.f_code.co_filename == __file__ and frame.f_back is not None:  # of os.open, below
             frame = frame.f_back
@@ -87,12 +92,37 @@ def _note_import(import_module: Any) -> Any:
     return noted
 
 
+def _note_search(find_spec: Any) -> Any:
+    @functools.wraps(find_spec)
+    def noted(name: str, package: str | None = None) -> Any:
+        found = find_spec(name, package)
+        if _switch.reads is not None and found is not None:
+            _switch.reads.note_found_module(found.origin, sys._getframe(1))  # noqa: SLF001
+        return found
+
+    return noted
+
+
+def _note_packages() -> None:
+    """Note which packages are asked for, once `importlib.metadata` is there: it lists folders only once."""
+    distribution: Any = sys.modules["importlib.metadata"].Distribution
+    discover = distribution.discover.__func__
+
+    def noted(cls: Any, /, *, context: Any = None, **options: Any) -> Any:
+        if _switch.reads is not None:
+            name = options.get("name") or getattr(context, "name", None) or ""
+            _switch.reads.note_package(name, sys._getframe(1))  # noqa: SLF001
+        return discover(cls, context=context, **options)
+
+    distribution.discover = classmethod(noted)
+
+
 def _note_thread(start: Any) -> Any:
     @functools.wraps(start)
-    def noted(thread: threading.Thread) -> None:
+    def noted(self: threading.Thread) -> None:
         if _switch.reads is not None:
-            _switch.reads.note_thread(thread, sys._getframe(1))  # noqa: SLF001
-        start(thread)
+            _switch.reads.note_thread(self, sys._getframe(1))  # noqa: SLF001
+        start(self)
 
     return noted
 
