@@ -287,7 +287,7 @@ class Reads:
             self._add(Note(kind, path, reader.file, relative, source), state)
 
     def _behind_links(self, path: str) -> str:
-        """Return where a path leads from a folder that the trial has made, which may be a new one each time."""
+        """Return where a path leads from a folder that the trial has made, maybe a new one each time."""
         return os.path.realpath(path) if self._folder_made(path) else path
 
     def _folder_made(self, path: str) -> str | None:
