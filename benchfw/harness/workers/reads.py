@@ -245,7 +245,7 @@ class Reads:
             return
         if event == "os.mkdir":
             if signature_of(path) is None:  # else there may be an error, or none
-                self._made.add(path)
+                self._made |= {path, os.path.realpath(path)}
         elif event == "os.rename" or (flags & WRITING and (flags & REPLACING or signature_of(path) is None)):
             self._written.add(path)
         elif not flags & os.O_WRONLY:  # who only adds to a file has not read it
@@ -288,11 +288,11 @@ class Reads:
 
     def _behind_links(self, path: str) -> str:
         """Return where a path leads from a folder that the trial has made, maybe a new one each time."""
-        return os.path.realpath(path) if self._folder_made(path) else path
+        return os.path.realpath(path) if self._is_in_made_folder(path) else path
 
-    def _folder_made(self, path: str) -> str | None:
-        parents = map(str, Path(path).parents) if self._made else ()
-        return next((each for each in parents if each in self._made), None)
+    def _is_in_made_folder(self, path: str) -> bool:
+        """Return whether a path is in a folder that the trial has made."""
+        return bool(self._made) and not self._made.isdisjoint(map(str, Path(path).parents))
 
     def _has_written(self, path: str, state: Any) -> bool:
         """Return whether the trial has written a file or made a folder, or another program in such a folder.
@@ -301,8 +301,7 @@ class Reads:
         """
         if path in self._written or path in self._made:
             return True
-        linked = isinstance(state, tuple) and os.stat(path).st_nlink > 1  # noqa: PTH116
-        return state is not None and not linked and self._folder_made(path) is not None
+        return state is not None and self._is_in_made_folder(path) and not _has_links(path)
 
     def note_package(self, name: str, nearest: FrameType) -> None:
         """Note that a plugin asked for the version of an installed package; without a name, for all."""
@@ -437,6 +436,14 @@ def _datasets_of(trial: Trial, registry: Registry) -> list[str]:
         return [each for name in names if name for each in sources_of(name)]
     except BenchfwError:
         return []
+
+
+def _has_links(path: str) -> bool:
+    """Return whether a file has more than one name."""
+    try:
+        return os.path.isfile(path) and os.stat(path).st_nlink > 1  # noqa: PTH113, PTH116 - often called
+    except OSError:
+        return False
 
 
 def _note_of_package(name: str, reader: str) -> Note:
