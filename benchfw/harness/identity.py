@@ -2,7 +2,7 @@
 
 Specs, seeds, limits, backend and device, threads, the versions of libraries, the data set, and the source of
 every module that the trial imports. Labels and paths are not in it. What a trial reads beyond that is noted
-while it runs (`harness/workers/reads.py`).
+while it runs (`harness/workers/reading`).
 """
 
 from __future__ import annotations

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from benchfw.harness.inputs import ABSENT, CHANGED, Inputs, hash_variable, name_path
-from benchfw.harness.workers.caches import Caches
+from benchfw.harness.workers.reading.caches import Caches
 from benchfw.sources import Modules
 
 SCRIPT = """
 import json, sys
 from pathlib import Path
 import benchfw
-from benchfw.harness.workers.watch import stop_watching, watch
+from benchfw.harness.workers.reading.watch import stop_watching, watch
 from benchfw.records import Budget, Spec, Trial
 from benchfw.registry import Registry
 

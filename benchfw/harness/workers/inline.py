@@ -13,8 +13,8 @@ from time import perf_counter
 import numpy as np
 
 from benchfw.harness.events import Event, Finished, Started
+from benchfw.harness.workers.reading.watch import stop_watching, watch
 from benchfw.harness.workers.surroundings import Surroundings
-from benchfw.harness.workers.watch import stop_watching, watch
 from benchfw.measure.trial import collector, run_trial, warm_up
 from benchfw.records import Cell, Outcome, Trial, change
 from benchfw.registry import Registry

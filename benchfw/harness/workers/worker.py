@@ -33,7 +33,8 @@ from benchfw.harness.workers.messages import (
     write_line,
 )
 from benchfw.harness.workers.packing import unpack_objects
-from benchfw.harness.workers.reads import Reads
+from benchfw.harness.workers.reading.reads import Reads
+from benchfw.harness.workers.reading.watch import watch
 from benchfw.harness.workers.supervisor import children, end_as, end_leftovers, end_process
 from benchfw.harness.workers.surroundings import (
     Forks,
@@ -44,7 +45,6 @@ from benchfw.harness.workers.surroundings import (
     is_library,
     warm_libraries,
 )
-from benchfw.harness.workers.watch import watch
 from benchfw.measure.audit import shared_arrays
 from benchfw.measure.clock import count_cpu_seconds
 from benchfw.measure.endings import explain, field_names
@@ -74,7 +74,7 @@ class Worker:
         sys.path[:] = [*setup.overlay, *setup.path]
         self._reads = watch()  # before any plugin is imported
         self._forks = Forks() if CAN_FORK_TRIALS else None
-        self._reads.tell = self._tell_read
+        self._reads.tell_first_reads(self._tell_read)
         with ThreadWatch() as self._watch:
             self._registry = Registry(setup.plugins, setup.installed, unpack_objects(setup.objects))
             self._registry.activate()  # for good: a worker has one

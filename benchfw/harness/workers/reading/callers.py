@@ -103,6 +103,12 @@ def is_loaded(path: str) -> bool:
     return path in (getattr(each, "__file__", None) for each in list(sys.modules.values()))
 
 
+def is_in(frame: FrameType, files: tuple[str, ...]) -> bool:
+    """Return whether a frame is in one of these files of Python's."""
+    name = frame.f_code.co_filename
+    return is_python(name) and name.replace(os.sep, "/").endswith(files)
+
+
 def frames_between(nearest: FrameType, reader: FrameType | None) -> Iterator[FrameType]:
     """Yield the frames from the nearest one up to the reader's, which is not among them; without one, all."""
     frame: FrameType | None = nearest

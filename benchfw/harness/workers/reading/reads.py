@@ -17,28 +17,23 @@ from types import FrameType, ModuleType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from benchfw.data.load import LOADED, sources_of
-from benchfw.errors import BenchfwError
-from benchfw.harness.identity import files_of_trial
+from benchfw.data.load import LOADED
 from benchfw.harness.inputs import (
-    ABSENT,
     ALL,
-    CHANGED,
     GIVEN_VARIABLES,
     SHELL_VARIABLES,
-    Inputs,
     hash_folder,
     hash_variable,
-    name_path,
     names_in,
     signature_of,
     variable_names,
 )
-from benchfw.harness.workers.caches import Caches
-from benchfw.harness.workers.callers import (
+from benchfw.harness.workers.reading.caches import Caches
+from benchfw.harness.workers.reading.callers import (
     Callers,
     frames_between,
     is_importing,
+    is_in,
     is_loaded,
     is_loader,
     is_looking_for_packages,
@@ -46,9 +41,10 @@ from benchfw.harness.workers.callers import (
     is_quoting,
     package_looked_for,
 )
-from benchfw.records import Cell, Trial
+from benchfw.harness.workers.reading.notes import Note, Notes
+from benchfw.harness.workers.reading.written import Written
+from benchfw.records import Trial
 from benchfw.registry import Registry
-from benchfw.sources import is_python
 from benchfw.system import path_of_open_file
 
 SYSTEM_FOLDERS = ("/proc/", "/sys/", "/dev/", "/usr/share/zoneinfo/")  # of Linux
@@ -66,26 +62,6 @@ WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 REPLACING = os.O_TRUNC | os.O_EXCL
 
 
-class Note(NamedTuple):
-    """One thing that was read, and the file of the code that read it.
-
-    `relative`: it was found from the working folder, which may be another one the next time. `source`: it is
-    one of the modules that the reader imports by a statement, or that a library compiles. The key has it,
-    unless it was found in a way that cannot be known from the source.
-    """
-
-    kind: str
-    what: str
-    reader: str
-    relative: bool = False
-    source: bool = False
-
-    @property
-    def computed(self) -> bool:
-        """Whether this is a module that was imported by a computed name."""
-        return self.kind == "module" and not self.source
-
-
 class Reader(NamedTuple):
     """Who reads: a plugin's file, and the frame in it; none in a thread that it has started."""
 
@@ -97,21 +73,19 @@ class Reads:
     """What plugins have read in this process since it is watched."""
 
     def __init__(self) -> None:
-        self._notes: dict[Note, Any] = {}  # with the state of each when it was read
-        self._written: set[str] = set()
-        self._made: set[str] = set()  # folders
+        self._start = os.getcwd()  # noqa: PTH109
+        self._moved = False  # to a folder that was given by its full path
+        self._notes = Notes(self._start)
+        self._written = Written()
         self._set_variables: set[str] = set()
         self._callers = Callers()
         self._caches = Caches()
         self._starters: WeakKeyDictionary[threading.Thread, str] = WeakKeyDictionary()
-        self._path: tuple[str, ...] = ()  # of imports, once all plugins are loaded
-        self._begun = 0
-        self._files: dict[tuple[Cell, frozenset[Path]], frozenset[str]] = {}
         self._noting = threading.local()
-        self.tell: Callable[[str], None] = lambda _: None
-        """Called with the name of each thing when it is first read: a trial that crashes says no more."""
-        self._start = os.getcwd()  # noqa: PTH109
-        self._moved = False  # to a folder that was given by its full path
+
+    def tell_first_reads(self, tell: Callable[[str], None]) -> None:
+        """Call this with the name of each thing when it is first read: a trial that crashes says no more."""
+        self._notes.tell = tell
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
@@ -124,67 +98,17 @@ class Reads:
 
     def begin_trial(self) -> None:
         """Take what is read from now on for what the next trial reads."""
-        self._begun = len(self._notes)
-        self._path = self._path or tuple(sys.path)
+        self._notes.begin_trial()
         self._written.clear()
-        self._made.clear()
 
     def of_trial(self, trial: Trial, registry: Registry) -> dict[str, str]:
-        """Return what the trial read, with hashes: by itself, or before it by a module that it imports.
-
-        A module that a plugin imported by a computed name counts for all trials: one that finds it loaded
-        does not read it again. So does what the cells of a notebook have read.
-        """
-        notes = list(self._notes.items())
-        if not notes:
-            return {}
-        with self.paused(), self._path_of_plugins():
-            before, since = notes[: self._begun], notes[self._begun :]
-            counted = [*since, *(each for each in before if each[0].computed)]
-            if len(counted) < len(notes) or any(each.source for each, _ in since):
-                files = self._files_of(trial, registry)
-                counted += [
-                    each
-                    for each in before
-                    if not each[0].computed and (each[0].reader in files or _is_unsaved(each[0].reader))
-                ]
-                counted = [each for each in counted if not (each[0].source and each[0].what in files)]
-            known = (
-                _datasets_of(trial, registry) if any(each.kind == "data set" for each, _ in counted) else ()
-            )
-            inputs = Inputs(registry.modules)
-            return dict(
-                self._seal(note, state, inputs)
-                for note, state in counted
-                if note.kind != "data set" or note.what not in known
-            )
+        """Return what the trial read, with hashes."""
+        with self.paused():
+            return self._notes.of_trial(trial, registry)
 
     def look_ahead(self, trial: Trial, registry: Registry) -> None:
         """Find out, before a process is forked for a trial, whatever `of_trial` will ask."""
-        if any(not note.computed for note in self._notes):
-            self._files_of(trial, registry)
-
-    def _files_of(self, trial: Trial, registry: Registry) -> frozenset[str]:
-        """Return the files of the modules that a trial imports, those with a computed name included."""
-        modules = frozenset(Path(note.what) for note in self._notes if note.computed)
-        known = self._files.get((trial.cell, modules))
-        if known is None:
-            known = files_of_trial(trial, registry, modules)
-            self._files[trial.cell, modules] = known
-        return known
-
-    @contextlib.contextmanager
-    def _path_of_plugins(self) -> Iterator[None]:
-        """Let modules be found as the harness finds them, without what the trial has added to the path."""
-        now = sys.path[:]
-        changed = bool(self._path) and now != list(self._path)
-        if changed:
-            sys.path[:] = self._path
-        try:
-            yield
-        finally:
-            if changed:
-                sys.path[:] = now
+        self._notes.look_ahead(trial, registry)
 
     def hear(self, event: str, arguments: tuple[Any, ...], frame: FrameType) -> None:
         """Take in an audit event and the frame that it comes from."""
@@ -195,7 +119,7 @@ class Reads:
             if event == LOADED:
                 reader = self._callers.find(frame, through=("library", "benchfw"))
                 if reader is not None:
-                    self._add(Note("data set", str(arguments[0]), reader.f_code.co_filename), "")
+                    self._notes.add(Note("data set", str(arguments[0]), reader.f_code.co_filename), "")
             elif event == "os.rename":
                 self._hear_path(event, arguments[1], frame)
             elif event == "sqlite3.connect":
@@ -245,9 +169,9 @@ class Reads:
             return
         if event == "os.mkdir":
             if signature_of(path) is None:  # else there may be an error, or none
-                self._made |= {path, os.path.realpath(path)}
+                self._written.add_folder(path)
         elif event == "os.rename" or (flags & WRITING and (flags & REPLACING or signature_of(path) is None)):
-            self._written.add(path)
+            self._written.add_file(path)
         elif not flags & os.O_WRONLY:  # who only adds to a file has not read it
             self._note_path(event, path, nearest, reader, relative=relative)
 
@@ -257,7 +181,7 @@ class Reads:
             return event.startswith("os.")
         if is_looking_for_packages(event, path, nearest, reader.frame):
             if event.startswith("os.") and self._asks_itself(nearest):
-                self._add(_note_of_package(package_looked_for(nearest, reader.frame), reader.file), "")
+                self._notes.add(_note_of_package(package_looked_for(nearest, reader.frame), reader.file), "")
             return True
         kept = path in self._caches and not self._asks_itself(nearest)
         return kept or is_quoting(nearest, reader.frame)
@@ -277,43 +201,28 @@ class Reads:
             path = _source_of(path) if loaded else path
             kind, state = ("module" if loaded and path.endswith(".py") else "file"), signature_of(path)
             if kind == "module" and is_importing(reader.frame):
-                if not self._path:  # plugins are being loaded: so the key finds it, too
+                if not self._notes.path:  # plugins are being loaded: so the key finds it, too
                     return
                 source = True
             elif path.endswith(".py") and not loaded and not self._asks_itself(nearest):
                 source = path == reader.file or is_loaded(path)
-        path = self._behind_links(path)
-        if self._callers.kind_of(path) == "own" and state != "folder" and not self._has_written(path, state):
-            self._add(Note(kind, path, reader.file, relative, source), state)
-
-    def _behind_links(self, path: str) -> str:
-        """Return where a path leads from a folder that the trial has made, maybe a new one each time."""
-        return os.path.realpath(path) if self._is_in_made_folder(path) else path
-
-    def _is_in_made_folder(self, path: str) -> bool:
-        """Return whether a path is in a folder that the trial has made."""
-        return bool(self._made) and not self._made.isdisjoint(map(str, Path(path).parents))
-
-    def _has_written(self, path: str, state: Any) -> bool:
-        """Return whether the trial has written a file or made a folder, or another program in such a folder.
-
-        What is not there has not been written, and what a hard link leads to was there before.
-        """
-        if path in self._written or path in self._made:
-            return True
-        return state is not None and self._is_in_made_folder(path) and not _has_links(path)
+        path = self._written.follow(path)
+        if self._callers.kind_of(path) == "own" and state != "folder" and not self._written.has(path, state):
+            self._notes.add(Note(kind, path, reader.file, relative, source), state)
 
     def note_package(self, name: str, nearest: FrameType) -> None:
         """Note that a plugin asked for the version of an installed package; without a name, for all."""
         frame = self._callers.find(nearest, through=())
         if frame is not None and not getattr(self._noting, "now", False):
-            self._add(_note_of_package(name, frame.f_code.co_filename), "")
+            self._notes.add(_note_of_package(name, frame.f_code.co_filename), "")
 
     def note_found_module(self, origin: str | None, nearest: FrameType) -> None:
         """Note a module that `importlib.util.find_spec` found, without loading it."""
         frame = self._callers.find(nearest, through=())
         if frame is not None and origin and os.path.isabs(origin) and self._callers.kind_of(origin) == "own":  # noqa: PTH117
-            self._add(Note("module", origin, frame.f_code.co_filename, source=True), signature_of(origin))
+            self._notes.add(
+                Note("module", origin, frame.f_code.co_filename, source=True), signature_of(origin)
+            )
 
     def note_absent_module(self, name: str, folders: Sequence[str] | None, nearest: FrameType) -> None:
         """Note that a module was not found: by a plugin, or by a library in a package of a plugin's own.
@@ -327,7 +236,7 @@ class Reads:
             return
         self._noting.now = True
         try:
-            known = (self._path or sys.path) if is_importing(frame) else ()
+            known = (self._notes.path or sys.path) if is_importing(frame) else ()
             last = name.rpartition(".")[2]
             for folder in sys.path if folders is None else folders:
                 package = os.path.abspath(os.path.join(folder, "__init__.py"))  # noqa: PTH100, PTH118
@@ -335,8 +244,8 @@ class Reads:
                     continue
                 for ending in (f"{os.sep}__init__.py", *all_suffixes()):
                     path = f"{package.removesuffix('__init__.py')}{last}{ending}"
-                    self._add(Note("file", path, frame.f_code.co_filename), signature_of(path))
-                if folders is None and not known and folder in self._path:
+                    self._notes.add(Note("file", path, frame.f_code.co_filename), signature_of(path))
+                if folders is None and not known and folder in self._notes.path:
                     break  # its name, counted from there, leads to all folders of the path
         finally:
             self._noting.now = False
@@ -347,11 +256,11 @@ class Reads:
 
     def note_working_folder(self, nearest: FrameType) -> None:
         """Note that the working folder was asked for."""
-        if getattr(self._noting, "now", False) or _is_in(nearest, STARTING):
+        if getattr(self._noting, "now", False) or is_in(nearest, STARTING):
             return
         reader = self._callers.find(nearest, through=())
         if reader is not None and not is_importing(reader):  # by a module of Python's that it imports
-            self._add(Note("working folder", ".", reader.f_code.co_filename), hash_folder(self._start))
+            self._notes.add(Note("working folder", ".", reader.f_code.co_filename), hash_folder(self._start))
 
     def note_thread(self, thread: threading.Thread, nearest: FrameType) -> None:
         """Remember whose code starts a thread: no function of a plugin's own may be in it."""
@@ -373,7 +282,7 @@ class Reads:
         if reader is not None:
             source = not self._asks_itself(frame)
             note = Note("module", origin, reader.f_code.co_filename, source=source)
-            self._add(note, signature_of(origin))
+            self._notes.add(note, signature_of(origin))
 
     def note_variable(self, name: str, value: str | None, frame: FrameType) -> None:
         """Note an environment variable that was read."""
@@ -382,83 +291,23 @@ class Reads:
             return
         file = reader.f_code.co_filename
         asked_by_python = any(
-            _is_in(each, (part,)) and name not in names
+            is_in(each, (part,)) and name not in names
             for each in frames_between(frame, reader)
             for part, names in ASKING.items()
         )
         copied = name in SHELL_VARIABLES and Note("variable", ALL, file) in self._notes
         if not (asked_by_python or copied or is_importing(reader)):
             value = variable_names() if name == ALL else value
-            self._add(Note("variable", name, file), hash_variable(name, value))
+            self._notes.add(Note("variable", name, file), hash_variable(name, value))
 
     def note_set_variable(self, name: str, frame: FrameType) -> None:
         """Note an environment variable that was set by somebody else than benchfw: its value is theirs."""
         if self._callers.find(frame, through=("library",)) is not None:
             self._set_variables.add(name)
 
-    def _seal(self, note: Note, state: Any, inputs: Inputs) -> tuple[str, str]:
-        """Return the name of what was read and a hash of it, if it still is as it was."""
-        name = self.name_of(note)
-        match note.kind:
-            case "variable" | "working folder":
-                return name, state
-            case "data set" | "package" | "packages":
-                return name, inputs.state(name)
-            case "folder":
-                unchanged = state == names_in(note.what)
-            case _:
-                unchanged = state == signature_of(note.what)
-        if state is None:
-            return name, ABSENT
-        return name, inputs.hash_path(note.kind, Path(note.what)) if unchanged else CHANGED
-
-    def name_of(self, note: Note) -> str:
-        """Return the name by which the store knows what was read."""
-        if note.kind in {"variable", "data set", "working folder", "package", "packages"}:
-            return f"{note.kind} {note.what}"
-        if note.relative:
-            return f"{note.kind} ./{Path(os.path.relpath(note.what, self._start)).as_posix()}"
-        return name_path(note.kind, Path(note.what), self._path or sys.path)
-
-    def _add(self, note: Note, state: Any) -> None:
-        if note not in self._notes:
-            self._notes[note] = state
-            self.tell(self.name_of(note))
-        elif self._notes[note] != state:
-            self._notes[note] = CHANGED
-
-
-def _datasets_of(trial: Trial, registry: Registry) -> list[str]:
-    """Return the data sets whose content is in a trial's key."""
-    tables = [(trial.kind, trial.method.table), ("problem", trial.problem.table)]
-    names = [registry.dataset_of(*each) for each in tables if trial.kind != "kernel"]
-    try:
-        return [each for name in names if name for each in sources_of(name)]
-    except BenchfwError:
-        return []
-
-
-def _has_links(path: str) -> bool:
-    """Return whether a file has more than one name."""
-    try:
-        return os.path.isfile(path) and os.stat(path).st_nlink > 1  # noqa: PTH113, PTH116 - often called
-    except OSError:
-        return False
-
 
 def _note_of_package(name: str, reader: str) -> Note:
     return Note("package", name, reader) if name else Note("packages", ALL, reader)
-
-
-def _is_in(frame: FrameType, files: tuple[str, ...]) -> bool:
-    """Return whether a frame is in one of these files of Python's."""
-    name = frame.f_code.co_filename
-    return is_python(name) and name.replace(os.sep, "/").endswith(files)
-
-
-def _is_unsaved(reader: str) -> bool:
-    """Whether code is in no file, as that of a notebook: it may be a part of any trial."""
-    return not os.path.isfile(reader)  # noqa: PTH113 - often called
 
 
 def _text(given: Any) -> str | None:

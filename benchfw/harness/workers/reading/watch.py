@@ -17,7 +17,7 @@ from typing import Any
 
 from benchfw.data.load import LOADED
 from benchfw.harness.inputs import ALL
-from benchfw.harness.workers.reads import Reads
+from benchfw.harness.workers.reading.reads import Reads
 
 EVENTS = frozenset(
     {
