@@ -112,6 +112,11 @@ class Runs(Estimate):
         """Whether all runs are known from both sides."""
         return bool(np.all(np.isfinite(self.low)) and np.all(np.isfinite(self.high)))
 
+    @property
+    def as_measured(self) -> Runs:
+        """Return the runs with their best guesses alone, as if these were known exactly."""
+        return replace(self, low=self.middle, high=self.middle)
+
     def interval(self, level: float) -> Interval:
         """Return the mean; the geometric mean of logarithms; the median where some are not known."""
         estimate = float(np.mean(self.middle)) if self.whole else _median(self.middle)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from benchfw.analysis.claims import Decided, DecidedPart, Standing
-from benchfw.analysis.estimates import Estimate, Runs, Share
+from benchfw.analysis.estimates import Estimate, Runs, Share, lies_inside, lies_outside
 from benchfw.analysis.intervals import Interval
 from benchfw.claims import Claim, Range, Subject, metric_of
 from benchfw.report.text import (
@@ -78,6 +78,16 @@ def describe_range(claim: Claim, decided: Decided, units: Units) -> str:
         "reaches": f"in a share of runs {_range_text(inside)}",
     }
     return said.get(claim.test, _range_text(inside, *_find_unit(claim, decided.parts, units)))
+
+
+def describe_as_measured(claim: Claim, part: DecidedPart) -> str:
+    """Return the ratio that the values as measured give, where they alone would decide; else nothing."""
+    estimate = part.part.estimate
+    if claim.test not in ("ratio", "order") or not isinstance(estimate, Runs) or not estimate.whole:
+        return ""
+    found, inside = estimate.as_measured.interval(part.level), part.part.inside
+    decides = lies_inside(found, inside, estimate.possible) or lies_outside(found, inside)
+    return _ratio_text(part, found) if decides and estimate.logs else ""
 
 
 def _describe_quantity(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from benchfw.analysis.claims import Decided, DecidedPart, Standing
 from benchfw.analysis.estimates import Runs, Share, fewest_runs
 from benchfw.claims import Claim, Subject
-from benchfw.report.claim_numbers import describe_number, describe_range
+from benchfw.report.claim_numbers import describe_as_measured, describe_number, describe_range
 from benchfw.report.text import figures, join_names, plural
 from benchfw.summary.claims.reader import ClaimResult
 
@@ -79,7 +79,7 @@ def describe_claims(results: Sequence[ClaimResult]) -> list[ClaimText]:
             each.claim.source,
             _describe_found(each),
             describe_range(each.claim, each.decided, each.units),
-            (*_find_notes(each.decided), *_find_failures(each)),
+            (*_find_notes(each), *_find_failures(each)),
             tuple(_find_warnings(each)),
         )
         for each in results
@@ -227,7 +227,8 @@ def _distance(high: float, low: float) -> float:
     return math.log(high / low) if high > 0 and low > 0 else high - low
 
 
-def _find_notes(decided: Decided) -> list[str]:
+def _find_notes(result: ClaimResult) -> list[str]:
+    decided = result.decided
     if decided.standing is not Standing.UNDECIDED:
         return []
     ran = min(
@@ -243,9 +244,15 @@ def _find_notes(decided: Decided) -> list[str]:
     few = isinstance(shown.part.estimate, Runs) and ran < fewest
     end = "to refute it" if shown.level > 1 - 2 * decided.level else "for an interval"
     notes = [f"{plural(ran, 'run')} are too few {end}, at least {fewest} are needed"] if few else []
+    measured = describe_as_measured(result.claim, shown)
     if decided.needed is not None:
         needed = math.ceil(float(figures(max(decided.needed, ran + 1), 2, 1)))
         notes.append(f"about {needed} repetitions would decide it, {ran} ran (--repetitions {needed})")
+    elif measured:
+        notes.append(
+            f"{plural(ran, 'repetition')} ran; without what is added for the time between looks or for a busy "
+            f"machine, it would be {measured}"
+        )
     elif not few:
         notes.append(f"{plural(ran, 'repetition')} ran, and how many would decide it cannot be said")
     return notes

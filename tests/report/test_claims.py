@@ -275,6 +275,22 @@ def test_an_undecided_claim_says_how_many_repetitions_would_decide_it():
     assert note == "4 repetitions ran, and how many would decide it cannot be said"
 
 
+def test_an_undecided_claim_says_what_the_runs_would_show_without_looks_and_noise():
+    exact = around(0.5)
+    wide = Runs(exact.low - math.log(1.3), exact.high + math.log(1.3), exact.middle)
+    said = words({**PAIR, **TARGET, "ratio": {"below": 0.6}}, wide)
+    assert said.standing == "undecided"
+    assert said.found == "the time of a to the target is 0.50 [0.37, 0.67] times that of b"
+    assert said.notes == (
+        "10 repetitions ran; without what is added for the time between looks or for a busy machine, "
+        "it would be 0.50 [0.49, 0.52]",
+    )
+    (refuted,) = words({**PAIR, **TARGET, "ratio": {"below": 0.45}}, wide).notes
+    assert refuted.endswith("it would be 0.50 [0.49, 0.52]")
+    (open_either_way,) = words({**PAIR, **TARGET, "ratio": {"below": 0.505}}, wide).notes
+    assert open_either_way == "10 repetitions ran, and how many would decide it cannot be said"
+
+
 def test_a_claim_that_was_written_too_late_is_called_not_pre_registered_everywhere():
     table = {**PAIR, **TARGET, "ratio": {"below": 1}}
     late = words(table, around(0.5), early=20)
