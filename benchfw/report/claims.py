@@ -250,8 +250,8 @@ def _find_notes(result: ClaimResult) -> list[str]:
         notes.append(f"about {needed} repetitions would decide it, {ran} ran (--repetitions {needed})")
     elif measured:
         notes.append(
-            f"{plural(ran, 'repetition')} ran; without what is added for the time between looks or for a busy "
-            f"machine, it would be {measured}"
+            f"{plural(ran, 'repetition')} ran; without what is added for the time between looks or for a "
+            f"busy machine, it would be {measured}"
         )
     elif not few:
         notes.append(f"{plural(ran, 'repetition')} ran, and how many would decide it cannot be said")
