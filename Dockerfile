@@ -11,7 +11,8 @@ RUN pip install --no-cache-dir build \
 
 FROM python:3.13-slim
 COPY --from=build /wheels /wheels
-RUN pip install --no-cache-dir --find-links /wheels "benchfw[families,report,paper]" && rm -rf /wheels
+# the wheels by their files: by name, pip would take a newer release from the index
+RUN pip install --no-cache-dir "$(ls /wheels/benchfw-*.whl)[report,paper]" /wheels/benchfw_*.whl && rm -rf /wheels
 # any user may run it: whoever owns the folder that is mounted as /work
 RUN useradd --create-home benchfw && chmod a+rwx /home/benchfw && mkdir --mode=a+rwx /work
 ENV HOME=/home/benchfw

@@ -46,7 +46,10 @@ class Environment:
 
     def install(self, *requirements: str) -> None:
         """Let pip install what is asked for, ours from the folder."""
-        words = ["-m", "pip", "install", "--quiet", "--no-compile", "--find-links", self.wheels]
+        limits = self.folder / "constraints.txt"  # by name alone, pip would take a newer release
+        names = {each: each.name.partition("-")[0].replace("_", "-") for each in self.wheels.glob("*.whl")}
+        limits.write_text("".join(f"{name} @ {each.resolve().as_uri()}\n" for each, name in names.items()))
+        words = ["-m", "pip", "install", "--quiet", "--no-compile", "--constraint", limits]
         done = self.call("python", *words, *requirements)
         assert done.returncode == 0, f"{requirements} cannot be installed:\n{done.stdout}{done.stderr}"
 

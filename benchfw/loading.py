@@ -229,7 +229,7 @@ def _check_helpers(path: Path) -> None:
     """Refuse a plugin whose helper module is hidden by another of that name: it would run the wrong one."""
     import ast
 
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(ast.parse(path.read_bytes())):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         names += [node.module] if isinstance(node, ast.ImportFrom) and node.module and not node.level else []
         for name in names:

@@ -71,6 +71,14 @@ def test_attributes_named_by_file_come_from_one_import_and_objects_stay_as_they_
     assert given is path
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "latin-1"])
+def test_a_file_may_have_any_encoding_that_python_reads(tmp_path, encoding):
+    path = tmp_path / f"encoded_{encoding.replace('-', '_')}.py"
+    start = "" if encoding == "utf-8-sig" else f"# coding: {encoding}\n"
+    path.write_text(f'{start}NAME = "Poincaré"\n', encoding=encoding)
+    assert load_attributes(f"{path}:NAME") == ("Poincaré",)
+
+
 @pytest.mark.parametrize(
     ("place", "sentence"),
     [

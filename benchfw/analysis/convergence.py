@@ -187,16 +187,12 @@ def curve_within(curve: Curve, seconds: float | None, cost: float | None) -> Cur
     return Curve(iterations, spent, costs, values, used)
 
 
-def time_to_target(curve: Curve, target: float) -> Hit:
-    """Return the first measured point whose value is at or below the target (Dolan & Moré 2002's solve time).
-
-    Points are about 5 % apart, and so is the resolution of the answer; it is never early.
-    """
-    return time_to_all([curve], [target])
-
-
 def time_to_all(curves: Sequence[Curve], targets: Sequence[float]) -> Hit:
-    """Return the first look at which several targets, one a curve, were met together."""
+    """Return the first look at which several targets, one a curve, were met together.
+
+    That is Dolan & Moré's (2002) solve time. Looks are about 5 % apart, and so is the resolution of the
+    answer; it is never early.
+    """
     if not curves:
         return NEVER
     first = curves[0]

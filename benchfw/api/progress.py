@@ -13,7 +13,7 @@ from statistics import fmean
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
-from benchfw.harness.events import Begun, Event, Finished, Phase, Started
+from benchfw.harness.events import Begun, Event, Finished, Phase, Replaying, Started
 from benchfw.records import Cell, Status, Trial
 from benchfw.report.text import plural, printable
 
@@ -25,6 +25,12 @@ Shown = Callable[[Begun | Event], None]
 SECONDS_BETWEEN_LINES = 5.0
 DRAWN_A_SECOND = 4  # the display shares the machine with what is being timed
 MOST_RUNNING = 8  # trials named below the bar
+
+
+def describe_replays(event: Replaying) -> str:
+    """Return what happens while trials are run a second time."""
+    whether = "it repeats" if event.trials == 1 else "they repeat"
+    return f"running {plural(event.trials, 'trial')} a second time, to see whether {whether}"
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from time import monotonic
 from typing import Any
 
-from benchfw.api.progress import DRAWN_A_SECOND, Pace, display, fault_line, standing
+from benchfw.api.progress import DRAWN_A_SECOND, Pace, describe_replays, display, fault_line, standing
 from benchfw.harness.events import Awaited, Begun, Event, Finished, Listener, Replaying
 from benchfw.report.text import plural
 
@@ -66,7 +66,7 @@ def _in_notebook(title: str) -> Iterator[Shown]:
         if isinstance(event, Awaited):
             said = f"waiting for {plural(event.trials, 'trial')} of another run"
         elif isinstance(event, Replaying):
-            said = f"running {plural(event.trials, 'trial')} a second time, to see whether they repeat"
+            said = describe_replays(event)
         else:
             pace.hear(event)
             said = standing(pace)

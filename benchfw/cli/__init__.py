@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 PROGRAM = "benchfw"
 COMPLETE_VARIABLE = "_BENCHFW_COMPLETE"  # in which a shell asks for completions
 
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})  # what a file system says that takes no more
 VERBS = {
     "run": "Run suites: every method on every problem, then a report.",
     "list": "List suites, problems, estimators, optimizers, distributions, kernels.",
@@ -139,9 +140,14 @@ def main() -> None:
         click.echo("benchfw: " + "\n".join(map(printable, str(fault).split("\n"))), err=True)
         code = 2
     except OSError as fault:
-        if fault.errno != errno.ENAMETOOLONG:
+        if fault.errno == errno.ENAMETOOLONG:
+            said = f"invalid file name {printable(str(fault.filename))[:60]}…"
+        elif fault.errno in FULL:
+            said = f"{printable(fault.filename or 'standard output')} cannot be written ({fault.strerror})"
+            sys.stdout = io.StringIO()  # what it still holds would fail once more at the end
+        else:
             raise
-        click.echo(f"benchfw: invalid file name {printable(str(fault.filename))[:60]}…", err=True)
+        click.echo(f"benchfw: {said}", err=True)
         code = 2
     except (KeyboardInterrupt, click.Abort):
         import signal

@@ -14,13 +14,13 @@ import click
 
 from benchfw.analysis.judgement import FLOOR
 from benchfw.api.planning import Planned, bring_data, datasets_of
-from benchfw.api.progress import DownloadBar, display
+from benchfw.api.progress import DownloadBar, describe_replays, display
 from benchfw.api.running import describe_lack, execute_planned, report_run, run_against, run_planned
 from benchfw.cli.claims import require_claims
 from benchfw.cli.options import echo_json
 from benchfw.cli.preview import describe_outdated
 from benchfw.cli.verbs.compare import comparison_data, print_comparison
-from benchfw.errors import BenchfwError, StoreError
+from benchfw.errors import StoreError
 from benchfw.harness.events import Awaited, Begun, Event, Finished, Listener, Replaying
 from benchfw.harness.options import Options
 from benchfw.provenance import Run
@@ -133,9 +133,9 @@ def _report_interrupted(planned: Planned, store: Path, begun: Sequence[int], *, 
         return
     with contextlib.suppress(StoreError), Store(store) as opened:
         run, _ = report_run(opened, opened.run(begun[0]), planned.registry, page=page)
-        kept = run.ended
+        kept = f"{plural(run.ended, 'finished trial')} {'is' if run.ended == 1 else 'are'} kept"
         click.echo(
-            f"benchfw: interrupted; {kept} finished trials are kept, the same command continues from there",
+            f"benchfw: interrupted; {kept}, the same command continues from there",
             err=True,
         )
         if run.report:
@@ -152,8 +152,6 @@ def run_and_compare(
     as_json: bool,
 ) -> int:
     """Run, compare, print; return the exit code: 1 if something regressed, or fails in the present files."""
-    if options.jobs != 1:
-        raise BenchfwError("--against runs one trial at a time; leave out --jobs")
     for each in planned:
         refuse_tuning(each.trials, "--against")
     _make_ready(planned)
@@ -190,9 +188,7 @@ def listen_to_run(
                 click.echo(f"benchfw: waiting for {plural(event.trials, 'trial')} of run {runs}", err=True)
                 return
             if isinstance(event, Replaying):
-                which = plural(event.trials, "trial")
-                whether = "it repeats" if event.trials == 1 else "they repeat"
-                click.echo(f"benchfw: running {which} a second time, to see whether {whether}", err=True)
+                click.echo(f"benchfw: {describe_replays(event)}", err=True)
                 return
             if isinstance(event, Begun):
                 begun.append(event.run)

@@ -114,7 +114,8 @@ def print_plain_plans(planned: Sequence[Planned], store: Path, options: Options,
     for line in describe_outdated(outdated):
         click.echo(line)
     click.echo(
-        f"{len(rows)} trials, {stored} of them in the store, {len(rows) - stored} to run; nothing was run"
+        f"{plural(len(rows), 'trial')}, {stored} of them in the store, {len(rows) - stored} to run; "
+        "nothing was run"
     )
     for agenda in agendas:
         for line in describe_reach(agenda, store):

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from benchfw.errors import DataError, PluginError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import numpy as np
 
 Ask: TypeAlias = Callable[[str], bytes | None]

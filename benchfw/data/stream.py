@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import math
+import sys
 from collections.abc import Collection, Container, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from benchfw.data.catalog import find_dataset, parse_dataset_name
 from benchfw.data.dataset import check_finite
-from benchfw.data.load import fetch_path, load, make
+from benchfw.data.load import LOADED, fetch_path, load, make
 from benchfw.errors import DataError
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def batches(
         raise DataError(
             f"a batch has at least one row, and rows count from 0; got size {size}, start {start}"
         )
+    sys.audit(LOADED, name)
     plain, params = parse_dataset_name(name, params)
     entry = find_dataset(plain)
     if entry is not None and entry.make is not None:

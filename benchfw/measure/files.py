@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
+import stat
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 from benchfw.errors import BenchfwError
+from benchfw.names import part_of_path
 from benchfw.records import Trial
 from benchfw.system import session
-
-LONGEST_PART = 80  # characters of a label in a path
 
 
 class TrialFiles:
@@ -31,8 +30,8 @@ class TrialFiles:
             trial = self._trial
             number = f"tuning-{trial.key[:12]}" if trial.tuning else str(trial.repetition)
             labels = (trial.problem.label, trial.method.label, trial.backend, number)
-            kept = Path(self.kept_in, *map(_part, labels))
-            place = kept if self.kept_in else scratch_folder(session()) / str(os.getpid())
+            kept = Path(self.kept_in, *map(part_of_path, labels))
+            place = kept if self.kept_in else _own_folder(scratch_folder(session())) / str(os.getpid())
             remove_folder(place)
             place.mkdir(parents=True)
             self.made = place
@@ -76,6 +75,19 @@ def scratch_folder(worker: int) -> Path:
     return Path(tempfile.gettempdir(), f"benchfw-{worker}")
 
 
+def _own_folder(path: Path) -> Path:
+    """Make a folder for this user alone, or take the one that is there; somebody else's is a BenchfwError."""
+    try:
+        path.mkdir(mode=0o700)
+    except FileExistsError:
+        found = path.lstat()
+        if not stat.S_ISDIR(found.st_mode) or (hasattr(os, "getuid") and found.st_uid != os.getuid()):
+            raise BenchfwError(
+                f"{path} belongs to somebody else, or is no folder; set TMPDIR to a folder of your own"
+            ) from None
+    return path
+
+
 def trial_folder() -> Path:
     """Return a folder for files of the trial that is running, empty at its start.
 
@@ -92,8 +104,3 @@ def remove_folder(folder: Path) -> None:
     import shutil  # a template that forks trials imports as little as it can
 
     shutil.rmtree(folder, ignore_errors=True)
-
-
-def _part(label: str) -> str:
-    """Return a label as a part of a path."""
-    return re.sub(r"[^\w.=,+-]+", "-", label).strip("-.")[:LONGEST_PART] or "-"

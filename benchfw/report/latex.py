@@ -17,10 +17,12 @@ from benchfw.summary.model import Comparison, Summary
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_",
     "%": r"\%", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "∞": r"$\infty$", "µ": r"\textmu{}",
-    "—": "---", "×": r"$\times$", "…": r"\dots{}", "\N{NO-BREAK SPACE}": "~", "<": r"\textless{}",
+    "—": "---", "×": r"$\times$", "…": r"\dots{}", "<": r"\textless{}",
     ">": r"\textgreater{}", '"': "''",
 }  # fmt: skip
 _POWER = re.compile(r"(\d(?:\.\d+)?)e([+-]?)0*(\d+)")
+_RAISED = re.compile(r"(?:([\d.]+) × )?10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
+_LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _BANDS = (
     "Lines are medians over {}; bands hold the central 80 % of them, all of them if they are ten or fewer."
 )
@@ -102,5 +104,7 @@ def _number(text: str) -> str:
 
 def _escape(text: str) -> str:
     """Return text that LaTeX shows as it is, and numbers such as 1.2e-05 as powers."""
-    escaped = "".join(_SPECIAL.get(each, each) for each in printable(text.replace("\N{NO-BREAK SPACE}", " ")))
+    plain = printable(text.replace("\N{NO-BREAK SPACE}", " "))
+    plain = _RAISED.sub(lambda found: f"{found[1] or '1'}e{found[2].translate(_LOWERED)}", plain)
+    escaped = "".join(_SPECIAL.get(each, each) for each in plain)
     return _POWER.sub(lambda found: rf"${found[1]}\times10^{{{found[2].strip('+')}{found[3]}}}$", escaped)

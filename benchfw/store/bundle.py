@@ -99,10 +99,11 @@ def write_bundle(store: Path, run: Run, path: Path) -> None:
 
 def is_bundle(path: Path) -> bool:
     """Return whether a file is an archive with a store in it; what else it holds is not looked at."""
-    if not zipfile.is_zipfile(path):
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return STORE in archive.namelist()
+    except (OSError, zipfile.BadZipFile):
         return False
-    with zipfile.ZipFile(path) as archive:
-        return STORE in archive.namelist()
 
 
 def read_bundle(path: Path) -> tuple[Run, Sequence[Result]]:

@@ -18,6 +18,7 @@ from benchfw.store.schema import APPLICATION_ID, LAYOUT, SCHEMA_VERSION, TABLES
 
 Identity = tuple[int, int] | None  # the inode of a file
 
+UNWRITABLE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 BUSY_SECONDS = 30.0  # seconds to wait for another process that writes
 
 STEPS = 10_000  # of SQLite's machine between looks at whether it has done too much
@@ -76,9 +77,15 @@ def connect(path: Path, *, create: bool) -> sqlite3.Connection:
                 base.execute("SELECT COUNT(*) FROM run").fetchone()  # from now on the journal is open too
             else:
                 check_schema(base, path)
-        except sqlite3.OperationalError:
-            if create:
+        except sqlite3.OperationalError as fault:
+            if create or fault.sqlite_errorcode & 0xFF not in UNWRITABLE:
                 raise
+            journal = path.with_name(f"{path.name}-wal")
+            if journal.exists() and journal.stat().st_size:
+                raise StoreError(
+                    f"{path} cannot be read where nothing can be written: some of it is still in "
+                    f"{journal.name}; copy both files to another folder and use that --store"
+                ) from None
             # on a medium that cannot be written SQLite reads a file only if nobody else writes it
             base = sqlite3.connect(f"{path.resolve().as_uri()}?immutable=1", uri=True)
             refused.callback(base.close)

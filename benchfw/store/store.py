@@ -362,11 +362,12 @@ class Store:
             raise StoreError(f"{self.path} holds no run yet; start one with `benchfw run quickstart`")
         if name == "last":
             return runs[max(runs)]
-        if not str(name).isdecimal() or int(name) not in runs:
+        found = next((run for run in runs.values() if str(run.id) == str(name)), None)
+        if found is None:
             raise StoreError(
                 f"no run '{name}' in {self.path}; `benchfw runs` lists them, 'last' is the newest"
             )
-        return runs[int(name)]
+        return found
 
     @explain_bad_rows
     def run_of(self, trial: int) -> Run:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchfw.errors import BenchfwError
+from benchfw.names import choose_name
 from benchfw.provenance import Run
 
 _ASV_RESULTS, _ASV_BENCHMARKS, _ASV_MACHINE = 2, 2, 1
@@ -21,8 +22,8 @@ _ASV_UNITS = {"seconds": "s", "setup_seconds": "s", "iterations": "iterations", 
 
 
 def identifier(name: str) -> str:
-    """Return a name as Python writes classes: "soft-threshold" is SoftThreshold, "hutch++" HutchPlusPlus."""
-    words = re.findall(r"[^\W_]+", name.replace("+", " plus "))
+    """Return a name as Python writes classes: "hutch++" is HutchPlusPlus, "step=1.5" Step1Point5."""
+    words = re.findall(r"[^\W_]+", re.sub(r"(?<=\d)\.(?=\d)", " point ", name.replace("+", " plus ")))
     return "".join(word[0].upper() + word[1:] for word in words)
 
 
@@ -77,13 +78,18 @@ def _benchmarks(suite: str, rows: Iterable[Sequence[Any]]) -> list[tuple[dict[st
     groups: dict[tuple[str, str], dict[tuple[str, str], float]] = {}
     for problem, method, backend, quantity, estimate, *_ in rows:
         groups.setdefault((method, quantity), {})[problem, backend] = estimate
+    taken: set[str] = set()
+    names = {
+        method: choose_name(identifier(method), taken, "_")
+        for method in dict.fromkeys(each for each, _ in groups)
+    }
     found = []
     for (method, quantity), cells in groups.items():
         params = [list(dict.fromkeys(names)) for names in zip(*cells, strict=True)]
         values = [cells.get((problem, backend), math.nan) for problem, backend in product(*params)]
         quoted = [[repr(name) for name in names] for names in params]
         benchmark = {
-            "name": f"{identifier(suite)}.{identifier(method)}.track_{quantity}",
+            "name": f"{identifier(suite)}.{names[method]}.track_{quantity}",
             "type": "track", "unit": _unit(quantity), "code": f"{method}: {quantity}", "version": "1",
             "param_names": ["problem", "backend"], "params": quoted, "timeout": 60,
         }  # fmt: skip

@@ -18,7 +18,6 @@ from benchfw.analysis.convergence import (
     curve_within,
     curves_by_metric,
     time_to_all,
-    time_to_target,
     value_at,
 )
 from benchfw.analysis.stacks import Stack
@@ -88,8 +87,8 @@ def test_no_curve_gives_an_empty_band():
 
 
 def test_first_hit_is_the_first_measured_point_at_or_below():
-    assert time_to_target(curve([9, 3, 1, 2], step=0.5), 2) == Hit(2, 1.0, 20)
-    assert time_to_target(curve([9, 3, math.nan]), 2) == NEVER
+    assert time_to_all([curve([9, 3, 1, 2], step=0.5)], [2]) == Hit(2, 1.0, 20)
+    assert time_to_all([curve([9, 3, math.nan])], [2]) == NEVER
 
 
 def test_targets_are_met_at_the_first_look_at_which_all_hold_together():

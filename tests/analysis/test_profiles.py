@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from benchfw.analysis.convergence import Curve, time_to_target
+from benchfw.analysis.convergence import Curve, time_to_all
 from benchfw.analysis.profiles import (
     average_ranks,
     performance_profile,
@@ -73,7 +73,7 @@ def test_a_thinned_profile_is_short_and_shows_no_step_early(table, points):
 )
 def test_hits_are_those_of_each_target_by_itself(values, targets):
     found = target_hits(stacked([curve(values), curve([math.nan])]), targets, "seconds")
-    assert found[:, 0].tolist() == [time_to_target(curve(values), target).seconds for target in targets]
+    assert found[:, 0].tolist() == [time_to_all([curve(values)], [target]).seconds for target in targets]
     assert np.all(found[:, 1] == inf)
 
 

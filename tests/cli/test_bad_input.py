@@ -1,6 +1,11 @@
 """Bad input gives one clear line, exit code 2, no traceback, and nothing is stored."""
 
+import re
 import sqlite3
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -168,3 +173,35 @@ def test_an_unknown_verb_names_the_nearest(cli):
     done = cli("rnu")
     assert done.returncode == 2
     assert "did you mean 'run'" in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a file that is always full is a thing of Linux")
+@pytest.mark.parametrize("words", [("runs",), ("export", "last"), ("export", "last", "--format", "bmf")])
+def test_output_that_cannot_be_written_is_one_clear_line(cli, words):
+    assert cli("run", "bowls.toml", "--no-report").returncode == 0
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "benchfw", *words], cwd=cli.folder, env=cli.environment, check=False,
+            stdout=full, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert re.fullmatch(r"benchfw: standard output cannot be written \(.*No space left.*\n", done.stderr)
+
+
+def test_a_run_number_may_have_any_length(cli):
+    assert cli("run", "bowls.toml", "--no-report").returncode == 0
+    done = cli("report", "9" * 5000)
+    assert done.returncode == 2
+    assert done.stderr.startswith("benchfw: no run '999")
+    assert "Traceback" not in done.stderr
+
+
+def test_a_damaged_archive_is_no_bundle(cli):
+    path = cli.folder / "damaged.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("run.sqlite", "x" * 100)
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"PK\x01\x02", b"XXXX"))
+    done = cli("import", "damaged.zip")
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr

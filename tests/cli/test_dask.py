@@ -218,7 +218,7 @@ def test_two_workers_give_the_records_and_the_faults_of_one_machine_but_for_the_
     assert "Traceback" not in done.stderr
     assert cli.run_count() == 1
     page = (cli.folder / "reports/run-1/index.html").read_text()
-    assert "2 trials of 1 threads at once" in page
+    assert "trials at once: 2, threads for each: 1" in page
     absent = {row["reason"] for row in cli.records() if row["backend"] == "cupy"}
     assert absent == {"no Dask worker declares a GPU for cupy; start one with --resources GPU=1"}
     found = [row for row in cli.timeless() if row["backend"] == "numpy"]

@@ -7,6 +7,7 @@ import pytest
 
 from benchfw.harness.workers import links
 from benchfw.harness.workers.launch import stop_worker
+from benchfw.measure import files
 
 PLUGIN = '''
 import os
@@ -20,6 +21,7 @@ class Writer:
     """Gradient descent that writes down what it does."""
 
     hang: bool = False
+    step: float = 0.1
     solves = Smooth
 
     def run(self, problem, rng):
@@ -77,8 +79,8 @@ def test_files_and_answers_are_kept_where_that_is_asked_for(writer, scratch, how
     assert done.returncode == 0, done.stdout + done.stderr
     folders = sorted((writer.folder / "kept").glob("*/*/*/*"))
     assert [each.relative_to(writer.folder / "kept").as_posix() for each in folders] == [
-        "a-bowl-round/writer/numpy/0",
-        "a-bowl-round/writer/numpy/1",
+        "a bowl %2F round/writer/numpy/0",
+        "a bowl %2F round/writer/numpy/1",
     ]
     for folder in folders:
         assert (folder / "log.txt").read_text().split() == list("012345")
@@ -86,6 +88,29 @@ def test_files_and_answers_are_kept_where_that_is_asked_for(writer, scratch, how
     again = writer("run", "writer.toml", "--no-report", *how)
     assert "nothing was run" in again.stdout  # what a trial wrote itself is not something that it depends on
     assert not scratch()
+
+
+def test_methods_with_similar_names_keep_their_own_files(writer):
+    labels = ["a/b", "a-b", "a b", "b" * 200, "b" * 201]
+    tables = (
+        f'[[optimizer]]\nuse = "writer"\nlabel = "{each}"\nstep = 0.{number}\n'
+        for number, each in enumerate(labels, 1)
+    )
+    methods = "".join(tables)
+    writer.write("writer.toml", SUITE.replace('[[optimizer]]\nuse = "writer"\n', methods))
+    done = writer("run", "writer.toml", "--no-report", "--jobs", "0", "--keep", "kept")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(list((writer.folder / "kept").rglob("answer.npy"))) == 2 * len(labels)
+
+
+def test_a_scratch_folder_of_somebody_else_is_not_used(writer, tmp_path, monkeypatch):
+    place, elsewhere = tmp_path / "planted", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    place.symlink_to(elsewhere)
+    monkeypatch.setattr(files, "scratch_folder", lambda _: place)
+    done = writer("run", "writer.toml", "--no-report", "--jobs", "0")
+    assert f"{place} belongs to somebody else, or is no folder; set TMPDIR" in done.stdout + done.stderr
+    assert not list(elsewhere.iterdir())
 
 
 @pytest.mark.workers

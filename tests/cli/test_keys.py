@@ -164,6 +164,16 @@ def load(name):
     return importlib.import_module(name).STEP
 """
 
+STREAMED = """
+from benchfw import data
+from benchfw.data import Dataset
+@hookimpl
+def register_datasets(register):
+    register("streamed", Dataset("streamed", "Numbers of a file", by_hand="ask"))
+def read():
+    return float(next(data.batches("streamed", 1))["x"][0])
+"""
+
 METHODS = {
     "plain": ("0.5", ""),
     "json": ('json.loads(Path(__file__).with_name("tables.json").read_text())["step"]', ""),
@@ -177,6 +187,7 @@ METHODS = {
     "editable": ("editable_library.steps.STEP", "import editable_library.steps"),
     "folder": ('0.5 / len(list((Path(__file__).parent / "steps").glob("*.txt")))', ""),
     "data": ('float(data.load("hidden")["x"][0])', "from benchfw import data"),
+    "streamed": ("read()", STREAMED),
     "absent": ("0.5 if read() else 0.25", ABSENT),
     "relative": ('float(Path("relative.txt").read_text())', ""),
     "in-memory": ('float(Path(os.environ["IN_MEMORY"]).read_text())', ""),
@@ -276,6 +287,7 @@ def project(cli, monkeypatch):
     np.save(cli.folder / "step.npy", 0.5)
     (cli.folder / "data").mkdir()
     np.savez(cli.folder / "data" / "hidden.npz", x=np.array([0.5]))
+    np.savez(cli.folder / "data" / "streamed.npz", x=np.array([0.5]))
     cli.environment |= {"BENCHFW_DATA": str(cli.folder / "data"), "STEP_SIZE": "0.5"}
     for folder in ("libraries", "source", "site-packages"):
         monkeypatch.syspath_prepend(cli.folder / folder)
@@ -326,6 +338,7 @@ def test_what_a_trial_read_must_be_unchanged_but_for_comments(project):
         "editable": lambda: replace(cli, "source/editable_library/steps.py"),
         "folder": lambda: cli.write("steps/two.txt", ""),
         "data": lambda: np.savez(cli.folder / "data" / "hidden.npz", x=np.array([0.25])),
+        "streamed": lambda: np.savez(cli.folder / "data" / "streamed.npz", x=np.array([0.25])),
         "absent": lambda: cli.write("maybe.txt", "now"),
         "plain": lambda: replace(cli, "plain_method.py", "step = 0.5", "step = 0.25"),
         "relative": lambda: replace(cli, "relative.txt"),
@@ -362,6 +375,7 @@ def test_what_a_trial_read_must_be_unchanged_but_for_comments(project):
         "by-path": ["parts/by_path.py has changed"],
         "folder": ["the folder steps has changed"],
         "data": ["the data set 'hidden' has changed"],
+        "streamed": ["the data set 'streamed' has changed"],
         "absent": ["maybe.txt has changed"],
         "optional": ["parts_of_mine/fast.py has changed"],
         "version": ["the package counted has changed"],

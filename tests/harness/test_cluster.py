@@ -56,7 +56,9 @@ def inspect(monkeypatch):
 def test_a_worker_takes_as_many_trials_as_its_threads_allow_and_the_report_says_so(inspect):
     cluster, facts = inspect(answer(), answer(threads=5, host="there"))
     assert [slot.capacity for slot in cluster.worker_slots.values()] == [2, 2]
-    assert facts.cluster["shares"].startswith("4 trials of 2 threads at once on 8 cores, which disturb")
+    assert facts.cluster["shares"].startswith(
+        "trials at once: 4, threads for each: 2, cores: 8; they disturb"
+    )
 
 
 def test_every_difference_is_named_with_its_worker(inspect):

@@ -9,7 +9,7 @@ import pytest
 from benchfw.errors import StoreError
 from benchfw.provenance import Environment
 from benchfw.records import Ending, Outcome, Status
-from benchfw.store import Store
+from benchfw.store import Store, connection
 
 DONE = Outcome(Status.DONE, Ending.ITERATIONS, "budget")
 
@@ -129,3 +129,30 @@ def test_tables_of_somebodys_own_do_no_harm(path):
     base.executescript("CREATE TABLE notes (text); CREATE VIEW mine AS SELECT * FROM run; ANALYZE")
     base.close()
     Store(path, create=True).close()
+
+
+def test_what_is_still_in_the_journal_is_not_left_out_where_nothing_can_be_written(path, monkeypatch):
+    with Store(path, create=True):
+        pass
+    journal = path.with_name(f"{path.name}-wal")
+    refusal = sqlite3.OperationalError("unable to open database file")
+    refusal.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+    check, refusals = connection.check_schema, [refusal] * 2
+
+    def refuse(base, place):
+        if refusals:
+            raise refusals.pop()
+        check(base, place)
+
+    monkeypatch.setattr(connection, "check_schema", refuse)
+    journal.write_bytes(b"trials")
+    with pytest.raises(StoreError, match=r"some of it is still in store\.sqlite-wal; copy both files"):
+        Store(path)
+    journal.unlink()
+    refusals[:] = [refusal]
+    with Store(path) as store:
+        assert store.runs() == []
+    refusal.sqlite_errorcode = sqlite3.SQLITE_BUSY
+    refusals[:] = [refusal]
+    with pytest.raises(StoreError, match="another process is using it"):
+        Store(path)

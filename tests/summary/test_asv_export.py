@@ -64,6 +64,15 @@ def test_a_second_suite_adds_to_the_first(run, tmp_path):
     assert {"Bowls.NoisyScale2.track_variance", "Bowls.NoisyScale2.track_seconds_per_draw"} <= names
 
 
+def test_methods_with_similar_names_have_benchmarks_of_their_own(run, tmp_path):
+    methods = ["gd (step=1.5)", "gd (step=15)", "gd a/b", "gd a-b"]
+    rows = [("bowl", each, "numpy", "variance", 4.0, 3.9, 4.1, 5) for each in methods]
+    path = write_asv(run(commit=COMMIT, changed=False), rows, tmp_path)
+    assert [each.split(".")[1] for each in json.loads(path.read_text())["results"]] == [
+        "GdStep1Point5", "GdStep15", "GdAB", "GdAB_2",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("project", "said"),
     [

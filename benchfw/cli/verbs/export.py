@@ -154,7 +154,13 @@ def _write_rows(
     except BrokenPipeError:  # the reader has seen enough, as in `benchfw export | head`
         raise
     except OSError as fault:
-        raise BenchfwError(f"{output} cannot be written ({fault}); use another --output") from None
+        raise _unwritable(output, fault) from None
+
+
+def _unwritable(output: Path | None, fault: Exception) -> BenchfwError:
+    if output is None:
+        return BenchfwError(f"standard output cannot be written ({fault}); name a file with --output")
+    return BenchfwError(f"{output} cannot be written ({fault}); use another --output")
 
 
 class _Escaping(io.TextIOBase):
@@ -202,8 +208,10 @@ def _write_for_tool(
             click.echo(_text_for_tool(form, run, summary), nl=False)
         else:
             output.write_text(_text_for_tool(form, run, summary), encoding="utf-8")
+    except BrokenPipeError:
+        raise
     except (OSError, ValueError) as fault:
-        raise BenchfwError(f"{output} cannot be written ({fault}); use another --output") from None
+        raise _unwritable(output, fault) from None
 
 
 def _text_for_tool(form: str, run: Run, summary: Summary) -> str:

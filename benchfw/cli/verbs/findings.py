@@ -102,9 +102,8 @@ def _say_commits(runs: Sequence[Run]) -> None:
     commits = {each.store: each.environment.project for each in runs}
     others = [each for each in commits.values() if here is not None and each and each.commit != here.commit]
     if here is not None and others:
-        click.echo(
-            f"{len(others)} of {plural(len(commits), 'run')} made at another commit than {here.commit[:10]}"
-        )
+        made = f"{'was' if len(others) == 1 else 'were'} made at a commit other than {here.commit[:10]}"
+        click.echo(f"{len(others)} of {plural(len(commits), 'run')} {made}")
 
 
 def _write(path: Path, text: str) -> None:

@@ -257,6 +257,7 @@ def command(
     print_faults([f"not loaded: {fault}" for each in planned for fault in each.registry.broken])
     for each in planned:
         each.registry.broken.clear()  # printed; what comes in the run is printed after it
+    _check_side_by_side(against, options, dask or slurm)
     if require_claims:
         _check_claims_required(planned, against=against, profile=profile)
     if profile is not None:
@@ -320,6 +321,18 @@ def _warn_of_limits(options: Options, dask: str | None) -> None:
             "other's times; use fewer --jobs or --threads",
             err=True,
         )
+
+
+def _check_side_by_side(against: str | None, options: Options, cluster: str | int | None) -> None:
+    """Raise a BenchfwError for options of a run that --against, with its two sides in turn, does not have."""
+    if against is None:
+        return
+    if options.jobs != 1:
+        raise BenchfwError("--against runs one trial at a time; leave out --jobs")
+    if cluster is not None:
+        raise BenchfwError("--against runs on this machine; leave out --dask and --slurm")
+    if options.keep_in:
+        raise BenchfwError("--against keeps no files; leave out --keep")
 
 
 def _check_claims_required(planned: Sequence[Planned], *, against: str | None, profile: str | None) -> None:

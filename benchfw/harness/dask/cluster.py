@@ -145,12 +145,12 @@ class Cluster:
         """Return how the cores are divided: a fact of the report."""
         threads = sum(found.threads for found in surveys)
         cores = sum({found.host: found.cores for found in surveys}.values())
-        shares = f"{self.capacity} trials of {self._request.threads} threads at once"
-        crowd = ", which disturb each other's times" if threads > cores else ""
+        shares = f"trials at once: {self.capacity}, threads for each: {self._request.threads}, cores: {cores}"
+        crowd = "; they disturb each other's times" if threads > cores else ""
         return {
             "scheduler": self.address,
             "workers": len(surveys),
-            "shares": f"{shares} on {cores} cores{crowd}",
+            "shares": f"{shares}{crowd}",
         }
 
 

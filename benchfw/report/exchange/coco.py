@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchfw.errors import BenchfwError
+from benchfw.names import choose_name
 from benchfw.provenance import Run
 from benchfw.records import GAP, OBJECTIVE, Result
 from benchfw.report.text import printable
@@ -46,6 +47,9 @@ def write_coco(summary: Summary, run: Run, results: Iterable[Result], folder: Pa
     trials.sort(key=lambda each: (*_names(each), each.trial.repetition))
     lowest = _lowest_objectives(trials)
     written: list[Path] = []
+    taken: set[str] = set()
+    names = dict.fromkeys((method, backend) for method, backend, _ in map(_names, trials))
+    places = {each: folder / choose_name(_slug("-".join(each)), taken) for each in names}
     for (method, backend, problem), found in groupby(trials, key=_names):
         comparison, number = problems[problem]
         curves = {
@@ -53,7 +57,7 @@ def write_coco(summary: Summary, run: Run, results: Iterable[Result], folder: Pa
             for each in found
             if (looks := list(_looks(_curve(each, _metric(comparison), lowest))))
         }
-        place = folder / _slug(f"{method}-{backend}")
+        place = places[method, backend]
         if curves:
             _write_problem(place, run, (method, comparison, number), curves)
             written += [place] * (place not in written)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from benchfw.names import choose_name
 from benchfw.provenance import Run
 from benchfw.report.claims import count_claims
 from benchfw.report.figures import build_figures
@@ -119,11 +120,7 @@ def sort_exhibits(exhibits: Iterable[Exhibit], suites: Iterable[str]) -> list[Ex
 def choose_slug(text: str, taken: set[str]) -> str:
     """Return a text as the name of a file that is not taken yet, and take it."""
     slug = re.sub(r"[^a-z0-9_]+", "-", text.lower()).strip("-")[:80] or "run"
-    found, number = slug, 2
-    while found in taken:
-        found, number = f"{slug}-{number}", number + 1
-    taken.add(found)
-    return found
+    return choose_name(slug, taken)
 
 
 def first_sentence(text: str) -> str:

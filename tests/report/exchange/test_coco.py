@@ -73,6 +73,17 @@ def test_a_gap_that_nobody_recorded_is_to_the_lowest_objective(make, run, tmp_pa
     assert [row[1] for row in looks] == [6, 1]
 
 
+def test_methods_with_similar_names_have_folders_of_their_own(make, run, tmp_path):
+    results = [
+        make.result("optimizer", "p", name, 0, make.curve("gap", [9, 2, 1]), target={"gap": 1.0})
+        for name in ("gd a/b", "gd a-b")
+    ]
+    folders = write_coco(summarize(run, results), run, results, tmp_path)
+    assert [each.name for each in folders] == ["gd-a-b-numpy", "gd-a-b-numpy-2"]
+    found = [each.read_text() for folder in folders for each in folder.glob("*.info")]
+    assert ["gd a-b" in each for each in found] == [True, False]
+
+
 def test_a_run_without_curves_is_one_sentence(make, run, tmp_path):
     with pytest.raises(BenchfwError, match="has no optimizer with a curve"):
         write_coco(summarize(run, []), run, [], tmp_path)

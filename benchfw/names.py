@@ -1,0 +1,29 @@
+"""Names of files and of benchmarks, made of labels: two labels never share one."""
+
+from __future__ import annotations
+
+import re
+
+LONGEST = 120  # bytes of a part of a path; most systems take 255
+_UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*%]|^[. ]|[. ]$')
+
+
+def part_of_path(label: str) -> str:
+    """Return a label as a part of a path: what no file may have in its name is written %2F, as in a URL."""
+    part = _UNSAFE.sub(lambda found: f"%{ord(found[0]):02X}", label)
+    encoded = part.encode(errors="surrogatepass")
+    if len(encoded) > LONGEST:
+        import hashlib
+
+        start = encoded[: LONGEST - 17].decode(errors="ignore")
+        part = f"{start}-{hashlib.sha256(encoded).hexdigest()[:16]}"
+    return part or "%"
+
+
+def choose_name(name: str, taken: set[str], joint: str = "-") -> str:
+    """Return a name that is not taken yet, with a number where it is, and take it."""
+    found, number = name, 2
+    while found in taken:
+        found, number = f"{name}{joint}{number}", number + 1
+    taken.add(found)
+    return found

@@ -1,0 +1,38 @@
+"""Tables for LaTeX have nothing that LaTeX does not read, and powers of ten as formulas."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from benchfw.report.latex import _escape, latex_tables
+from benchfw.summary.summarize import summarize
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("3.1\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10⁷", r"$3.1\times10^{7}$"),
+        ("gap 10⁻⁶", r"gap $1\times10^{-6}$"),
+        ("1.2e-05", r"$1.2\times10^{-5}$"),
+        ("50 % of a_b", r"50 \% of a\_b"),
+        ("µs … ∞", r"\textmu{}s \dots{} $\infty$"),
+    ],
+)
+def test_numbers_and_signs_are_written_as_latex_reads_them(text, shown):
+    assert _escape(text) == shown
+
+
+def test_a_table_of_small_targets_and_large_ratios_is_plain_text(make, run):
+    results = [
+        make.result(
+            "optimizer", "p", method, r, make.curve("gap", [9, 1, 1e-7], cost=cost), target={"gap": 1e-6}
+        )
+        for method, cost in (("gd", 1.0), ("slow", 3e7))
+        for r in range(6)
+    ]
+    text = latex_tables(summarize(run, results), run)
+    assert r"10^{-6}" in text
+    assert r"10^{7}" in text
+    assert not re.findall(r"[^\x00-\x7f±–]", text)
