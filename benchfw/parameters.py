@@ -81,6 +81,13 @@ NAMES_PATH = "names a file or a folder"
 LocalPath: TypeAlias = Annotated[str, NAMES_PATH]
 """A file or a folder; one that is not absolute counts from the folder of the suite."""
 
+NAMES_CODE = "names code"
+CodePlace: TypeAlias = Annotated[str, NAMES_CODE]
+"""Code by its place, "module:attribute" or "file.py:attribute". What somebody else's store or bundle names is
+loaded only if it is installed, or given by --plugin."""
+CodeFolder: TypeAlias = Annotated[str, NAMES_PATH, NAMES_CODE]
+"""A folder of code, which counts as a `LocalPath` and as a `CodePlace`."""
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -104,6 +111,11 @@ class Parameter:
     def names_path(self) -> bool:
         """Whether its type says that it names a file or a folder."""
         return any(NAMES_PATH in typing.get_args(each) for each in _options(self.hint))
+
+    @property
+    def names_code(self) -> bool:
+        """Whether its type says that it names code."""
+        return any(NAMES_CODE in typing.get_args(each) for each in _options(self.hint))
 
     def __str__(self) -> str:
         return self.name if self.required else f"{self.name} = {self.default!r}"
@@ -278,7 +290,7 @@ def _describe_annotated(kind: Any, *notes: Any) -> str:
     ranges = " and ".join(str(note) for note in notes if isinstance(note, Range))
     if ranges and kind is int:
         return f"a whole number {ranges.replace('at least', 'from')}"
-    named = {NAMES_DATASET: "the name of a data set", NAMES_PATH: "a path"}
+    named = {NAMES_DATASET: "the name of a data set", NAMES_PATH: "a path", NAMES_CODE: "the place of code"}
     return ranges or next((named[note] for note in notes if note in named), "") or describe_type(kind)
 
 

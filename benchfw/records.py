@@ -177,6 +177,12 @@ class Trial:
         """Return what this trial is a repetition of."""
         return Cell(self.problem.label, self.kind, self.method.label, self.backend)
 
+    @property
+    def tables(self) -> tuple[tuple[str, Mapping[str, Any]], ...]:
+        """Return the tables of what is built for it, each with its kind."""
+        own = (str(self.kind), self.method.table)
+        return (own,) if self.kind == "kernel" else (own, ("problem", self.problem.table))
+
     def __str__(self) -> str:
         tuning = "tuning, " if self.tuning else ""
         where = f"{self.backend}, {tuning}repetition {self.repetition}"

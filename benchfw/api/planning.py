@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from benchfw import data
-from benchfw.api.toml import write_toml
+from benchfw.api.toml import texts_in, write_toml
 from benchfw.claims import Claim
 from benchfw.claims.check import find_cells
 from benchfw.errors import PluginError, SuiteError
 from benchfw.harness.agenda import check_methods
 from benchfw.harness.identity import datasets_read
+from benchfw.loading import is_file_name
+from benchfw.parameters import Parameter
 from benchfw.plan import plan, select
 from benchfw.provenance import Changes, Run
 from benchfw.registry import Registry
@@ -90,21 +92,54 @@ def plan_bundle(run: Run, plugins: Iterable[str] = ()) -> Planned:
     """Plan what the run in a bundle ran, with installed plugins and those given by hand alone."""
     run.check_measured("running a bundle again")
     path, changes = run.store, run.environment.changes
-    registry = trusted_registry(run, plugins)
     suite = parse_suite(run.text, str(path), quick=changes.quick)
+    tables = [(kind, table) for kind, found in suite.tables.items() for table in found]
+    registry = trusted_registry(run, plugins, tables)
     registered = {each["hash"]: each["registered"] for each in run.environment.claims}
     claims = tuple(replace(each, registered=registered.get(each.digest, "")) for each in suite.claims)
     suite = replace(suite, name=run.suite, title=run.title, claims=claims)
     return _plan_parsed(suite, path, registry, changes)
 
 
-def trusted_registry(run: Run, plugins: Iterable[str] = ()) -> Registry:
-    """Return what a stored run needs; a plugin that is neither installed nor given is a PluginError."""
-    registry = Registry(plugins)
+def trusted_registry(
+    run: Run, plugins: Iterable[str], tables: Iterable[tuple[str, Mapping[str, Any]]]
+) -> Registry:
+    """Return what the tables of a stored run need; code that is neither installed nor given is a PluginError.
+
+    That is plugins, and what parameters name. Of what is given, folders are no plugins.
+    """
+    given = list(plugins)
+    registry = Registry([each for each in given if not Path(each).is_dir()])
     absent = describe_absent(run, registry)
     if absent:
         raise PluginError(f"{run.store} was made with {absent[0]}, neither installed nor given; {absent[1]}")
+    for kind, table in tables:
+        if isinstance(table.get("use"), str) and table["use"] in registry.entries(kind):
+            for parameter, value in registry.code_in(kind, table):
+                for place in texts_in(value):
+                    _check_code(run, parameter, place, given)
     return registry
+
+
+def _check_code(run: Run, parameter: Parameter, place: str, given: Sequence[str]) -> None:
+    """Raise a PluginError for code that only a parameter of a stored run names."""
+    source = place if parameter.names_path else place.rpartition(":")[0] or place
+    if place == parameter.default:
+        return
+    if parameter.names_path or is_file_name(source):
+        folder = run.store.parent if parameter.names_path else Path()
+        path = (folder / Path(source).expanduser()).resolve()
+        trusted = any(path.is_relative_to(Path(each).resolve()) for each in given)
+    else:
+        from importlib.metadata import packages_distributions
+
+        trusted = source in given or source.partition(".")[0] in packages_distributions()
+    if not trusted:
+        shown = printable(source)[:LONGEST_PLUGIN]
+        raise PluginError(
+            f"{run.store} names code in its parameter {parameter.name}: {shown}, neither installed nor "
+            f"given; if you trust it, pass --plugin {shlex.quote(shown)}"
+        )
 
 
 def describe_absent(run: Run, registry: Registry) -> tuple[str, str] | None:

@@ -241,7 +241,8 @@ class RunResult:
         names = as_names(plugins, "plugins")
         with self._open() as store:
             found = find_trial(list(store.stream(self.id)), self.id, method, problem, repetition)
-        return replay_trial(found, self.id, self._registry or trusted_registry(self.run, names))
+        tables = found.trial.tables
+        return replay_trial(found, self.id, self._registry or trusted_registry(self.run, names, tables))
 
     @functools.cached_property
     def _summary(self) -> Summary:

@@ -19,6 +19,7 @@ from benchfw.registry.collecting import Collector
 from benchfw.registry.entries import GIVEN, PARAMETRIC, Entry, Given, is_nested, kind_of
 
 if TYPE_CHECKING:
+    from benchfw.parameters import Parameter
     from benchfw.records import Trial
     from benchfw.sources import Modules
 
@@ -130,9 +131,8 @@ class Registry:
 
     def inspect_trial(self, trial: Trial) -> None:
         """Inspect the method and the problem of a trial: PluginError where a name is not known here."""
-        self.inspect(trial.kind, trial.method.table)
-        if trial.kind != "kernel":
-            self.inspect("problem", trial.problem.table)
+        for kind, table in trial.tables:
+            self.inspect(kind, table)
 
     def entries_of(self, kind: str, table: Mapping[str, Any]) -> list[Entry]:
         """Return the entries that a table names, those of its nested tables included."""
@@ -165,6 +165,16 @@ class Registry:
     def _paths_in(self, kind: str, table: Mapping[str, Any]) -> list[str]:
         parameters = self.get(kind, table["use"]).parameters if kind in PARAMETRIC else {}
         return [name for name, each in parameters.items() if each.names_path]
+
+    def code_in(self, kind: str, table: Mapping[str, Any]) -> list[tuple[Parameter, Any]]:
+        """Return the parameters of a table that name code, with their values, nested tables included."""
+        entry = self.get(kind, table["use"])
+        named = [each for each in entry.parameters.values() if each.names_code] if kind in PARAMETRIC else []
+        found = [(each, table[each.name]) for each in named if each.name in table]
+        for key, value in table.items():
+            if is_nested(key, value):
+                found += self.code_in(kind_of(key), value)
+        return found
 
     def source_files(self, kind: str, table: Mapping[str, Any]) -> list[Path]:
         """Return the files that factories name as the source of what they make of a table."""

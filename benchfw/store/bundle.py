@@ -19,6 +19,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from benchfw.errors import StoreError
 from benchfw.provenance import Environment, Run
@@ -27,11 +28,12 @@ from benchfw.store.rows import check_digest, digest_of, digest_of_trial, reads_o
 from benchfw.store.schema import (
     EXTRACT_RUN,
     READS_COLUMN,
-    SEAL_READS,
+    SEAL_PLACES,
     SEAL_RUN,
     SELECT_RUN,
     SELECT_TRIAL,
     SELECT_TRIAL_RECORDS,
+    TABLE_COLUMNS,
 )
 from benchfw.store.store import Store
 
@@ -58,7 +60,8 @@ To look at it:
 """
 
 
-_FOLDERS = re.compile(r" /(?:.*/)?")
+_FOLDERS = re.compile(r"(^| )(?:[A-Za-z]:[/\\]|[/\\])(?:.*[/\\])?")  # of a place at the end of a text
+_ABSOLUTE = re.compile(r"[A-Za-z]:[/\\]|/")
 
 
 def write_bundle(store: Path, run: Run, path: Path) -> None:
@@ -189,14 +192,40 @@ def _portable(environment: Environment) -> Environment:
 
 
 def _hide_folders(base: sqlite3.Connection) -> None:
-    """Leave out the folders of what trials read, 'file /home/me/table.csv': elsewhere they mean nothing."""
-    for number, text in base.execute("SELECT id, reads FROM trial WHERE reads LIKE '% /%'").fetchall():
+    """Leave out the folders of this machine, which elsewhere mean nothing.
+
+    They are in what trials read, 'file /home/me/table.csv', and in parameters, '/home/me/benchmark'.
+    """
+    for (number,) in base.execute("SELECT id FROM trial").fetchall():
         digest, *row = base.execute(SELECT_TRIAL, (number,)).fetchone()
+        reads = {_hide_folder(name): state for name, state in reads_of(row[READS_COLUMN]).items()}
+        places = [*map(_hide_in_table, row[TABLE_COLUMNS]), json.dumps(reads, separators=(",", ":"))]
+        if places == [*row[TABLE_COLUMNS], row[READS_COLUMN]]:
+            continue
         records = base.execute(SELECT_TRIAL_RECORDS, (number,)).fetchall()
         check_digest(f"trial {number}", digest, digest_of_trial(tuple(row), records))
-        reads = {_FOLDERS.sub(" …/", name): state for name, state in reads_of(text).items()}
-        row[READS_COLUMN] = json.dumps(reads, separators=(",", ":"))
-        base.execute(SEAL_READS, (row[READS_COLUMN], digest_of_trial(tuple(row), records), number))
+        row[TABLE_COLUMNS], row[READS_COLUMN] = places[:-1], places[-1]
+        base.execute(SEAL_PLACES, (*places, digest_of_trial(tuple(row), records), number))
+
+
+def _hide_folder(text: str) -> str:
+    return _FOLDERS.sub(r"\1…/", text)
+
+
+def _hide_in_table(text: str) -> str:
+    """Return a table of a trial without folders; as it is where it has none."""
+
+    def hide(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: hide(each) for key, each in value.items()}
+        if isinstance(value, list):
+            return [hide(each) for each in value]
+        is_place = isinstance(value, str) and bool(_ABSOLUTE.match(value))
+        return _hide_folder(value) if is_place else value
+
+    table = json.loads(text)
+    hidden = hide(table)
+    return text if hidden == table else json.dumps(hidden, separators=(",", ":"))
 
 
 def _copy(store: Path, run: int, environment: Environment, target: Path) -> None:

@@ -5,6 +5,7 @@ import contextlib
 import csv
 import io
 import json
+import re
 import sqlite3
 from pathlib import Path
 from unittest import mock
@@ -131,6 +132,61 @@ def test_what_a_store_names_runs_when_it_is_given_by_hand(cli):
     assert cli("report", *given).stderr == ""
     assert "the same " in cli("replay", "1", *given).stdout
     assert "2 of them in the store" in cli("run", "--from-bundle", "bowls.zip", "--dry-run", *given).stdout
+
+
+LOADER = """
+from bowls import Bowl
+from benchfw import CodeFolder, CodePlace, hookimpl
+from benchfw.loading import load_attributes
+
+class Loaded(Bowl):
+    def __init__(self, backend, rng, code: CodePlace | float = "math:pi", folder: CodeFolder = ""):
+        super().__init__(backend, rng)
+        load_attributes(code)
+        folder and load_attributes(f"{folder}/trap.py:TRAP")
+
+@hookimpl
+def register_problems(register):
+    register("loaded", Loaded)
+"""
+
+
+@pytest.mark.parametrize(
+    ("key", "named", "given"),
+    [
+        ("code", "trap.py:TRAP", "trap.py"),
+        ("code", "trap:TRAP", "trap"),
+        ("folder", "traps", "traps"),
+        ("code", "os:sep", "os"),
+    ],
+)
+def test_code_that_a_parameter_of_a_store_names_is_run_only_if_it_is_given(
+    cli, key, named, given, monkeypatch
+):
+    cli.write("loader.py", LOADER)
+    for place in ("trap.py", "traps/trap.py"):
+        cli.write(place, f"open({str(cli.folder / 'sprung')!r}, 'w').close()\nTRAP = 1\n")
+    monkeypatch.syspath_prepend(cli.folder)
+    own = f'use = "loaded"\n{key} = "{named}"'
+    suite = cli.suite.replace('plugins = ["bowls.py"]', 'plugins = ["bowls.py", "loader.py"]')
+    cli.write("loaded.toml", suite.replace('use = "bowl"', own))
+    done = cli("run", "loaded.toml", "--no-report", "--only", "step=0.5")
+    assert done.returncode == 0, done.stdout + done.stderr  # in a suite of one's own it is no secret
+    cli("export", "--bundle", "bowls.zip")
+    (cli.folder / "sprung").unlink(missing_ok=True)
+    plugins = ("--plugin", "bowls.py", "--plugin", "loader.py")
+    for words in RUNNING:
+        done = cli(*words, *plugins)
+        assert (done.returncode, done.stdout) == (2, ""), words
+        said = (
+            f" names code in its parameter {key}: .*{given}, neither installed nor given; if you trust it, "
+        )
+        assert re.search(said, done.stderr), done.stderr
+        assert not (cli.folder / "sprung").exists()
+    for words in RUNNING:
+        done = cli(*words, *plugins, "--plugin", given)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert (cli.folder / "sprung").exists() == (given != "os")
 
 
 def test_a_commit_that_a_store_names_is_not_a_path(cli):

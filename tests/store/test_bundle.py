@@ -3,6 +3,7 @@
 import contextlib
 import json
 import random
+import re
 import sqlite3
 import zipfile
 from dataclasses import replace
@@ -11,7 +12,7 @@ import pytest
 
 from benchfw.errors import StoreError
 from benchfw.provenance import Changes, Environment
-from benchfw.records import Ending, Outcome, Record, Status
+from benchfw.records import Ending, Outcome, Record, Spec, Status
 from benchfw.store import Store, bundle
 from benchfw.store.bundle import read_bundle, write_bundle
 from benchfw.store.rows import digest_of, digest_of_trial
@@ -76,15 +77,23 @@ def test_a_bundle_names_what_trials_read_without_the_folders_of_the_machine(stor
         "folder /home/anna": "2",
         "file own/d.csv": "3",
         "variable X": "4",
+        r"file C:\Users\anna\e.csv": "5",
     }
-    store.add(run, 0, make_trial(key="d"), Outcome(Status.DONE, Ending.ITERATIONS, reads=reads))
+    table = {"benchmark": "/home/anna/lasso", "inner": [r"D:\home\anna\f", "a/b", "/ c"]}
+    trial = make_trial(key="d", problem=Spec("p", table, "p"))
+    store.add(run, 0, trial, Outcome(Status.DONE, Ending.ITERATIONS, reads=reads))
     write_bundle(store.path, store.run(run), tmp_path / "run.zip")
     _, (result,) = read_bundle(tmp_path / "run.zip")
     assert result.outcome.reads == {
-        "file …/c.csv": "1", "folder …/anna": "2", "file own/d.csv": "3", "variable X": "4"
+        "file …/c.csv": "1", "folder …/anna": "2", "file own/d.csv": "3", "variable X": "4",
+        "file …/e.csv": "5",
+    }  # fmt: skip
+    assert result.trial.problem.params == {
+        "benchmark": "…/lasso", "inner": ("…/f", "a/b", "…/ c")
     }  # fmt: skip
     with zipfile.ZipFile(tmp_path / "run.zip") as archive:
-        assert not any(b"/home" in archive.read(name) for name in archive.namelist())
+        content = b"".join(map(archive.read, archive.namelist()))
+    assert not re.findall(rb"home|anna\\", content)
 
 
 def test_a_bundle_has_texts_for_people_and_a_store_for_every_verb(packed, tmp_path):

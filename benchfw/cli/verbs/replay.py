@@ -44,7 +44,7 @@ def command(trial: int, debug: bool, plugins: tuple[str, ...], store: Path) -> N
     from benchfw.harness.replays import count_common, find_difference
     from benchfw.measure.trial import collector, run_trial
 
-    registry = trusted_registry(run, plugins)
+    registry = trusted_registry(run, plugins, result.trial.tables)
     registry.inspect_trial(result.trial)
     records, emit = collector()
     with registry.activate():

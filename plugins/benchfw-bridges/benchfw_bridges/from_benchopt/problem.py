@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from benchfw import Backend, CountedProblem, LocalPath, Problem, Rng, Unavailable
+from benchfw import Backend, CodeFolder, CountedProblem, Problem, Rng, Unavailable
 from benchfw.loading import call_unnoted
 from benchfw_bridges.from_benchopt import folder as folders
 
@@ -72,7 +72,7 @@ class BenchoptProblem(CountedProblem):
         self,
         backend: Backend,
         rng: Rng,
-        benchmark: LocalPath,
+        benchmark: CodeFolder,
         dataset: str = "",
         objective: Mapping[str, Any] | None = None,
         seed: int | None = None,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from benchfw import LocalPath, Rng, Unavailable, from_callback
+from benchfw import CodeFolder, Rng, Unavailable, from_callback
 from benchfw_bridges.from_benchopt import folder as folders
 from benchfw_bridges.from_benchopt.problem import Answer, BenchoptTask
 
@@ -44,7 +44,7 @@ class BenchoptSolver:
 
 
 def benchopt_solver(
-    benchmark: LocalPath, solver: str, parameters: Mapping[str, Any] | None = None, **others: Any
+    benchmark: CodeFolder, solver: str, parameters: Mapping[str, Any] | None = None, **others: Any
 ) -> BenchoptSolver:
     """A solver of a benchopt benchmark, on that benchmark's objective.
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from benchfw import Array, Backend, BenchfwError, Count, CountedProblem, Rng, Smooth, clip_gap
+from benchfw import Array, Backend, BenchfwError, CodePlace, Count, CountedProblem, Rng, Smooth, clip_gap
 from benchfw.loading import load_attributes
 from benchfw_bridges.from_jax.runtime import Runtime, start_jax
 
@@ -80,10 +80,10 @@ class JaxFunction(CountedProblem):
         backend: Backend,
         rng: Rng,
         *,
-        function: str | Callable[..., Any],
-        start: Tree,
-        data: Tree = None,
-        optimum: Tree = None,
+        function: CodePlace | Callable[..., Any],
+        start: CodePlace | Tree,
+        data: CodePlace | Tree = None,
+        optimum: CodePlace | Tree = None,
         batch_size: Count | None = None,
     ) -> None:
         jax = start_jax()

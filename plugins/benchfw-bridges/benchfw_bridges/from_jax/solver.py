@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from benchfw import Array, BenchfwError, Rng
+from benchfw import Array, BenchfwError, CodePlace, Rng
 from benchfw.errors import nearest
 from benchfw.loading import load_attributes
 from benchfw_bridges.from_jax.problem import Loss, Traceable
@@ -69,7 +69,7 @@ class JaxSolver:
         return call
 
 
-def jax_solver(function: str = "jax.scipy.optimize:minimize", **options: Any) -> JaxSolver:
+def jax_solver(function: CodePlace = "jax.scipy.optimize:minimize", **options: Any) -> JaxSolver:
     """A solver written in JAX that only returns: a call for each number of iterations, from the start.
 
     It is a function of (f, x0, …) that takes `maxiter`, or `options` with it as SciPy's minimize does, or a

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from benchfw import Array, Backend, BenchfwError, CountedProblem, DatasetName, Rng
+from benchfw import Array, Backend, BenchfwError, CodePlace, CountedProblem, DatasetName, Rng
 from benchfw.loading import load_attributes
 from benchfw_bridges.from_torch.library import as_tensor, import_torch
 
@@ -51,9 +51,9 @@ class TorchModule(CountedProblem):
         backend: Backend,
         rng: Rng,
         *,
-        module: str | Callable[..., Any],
-        loss: str | Loss,
-        data: str | Callable[[], Any] | tuple[Any, Any] | None = None,
+        module: CodePlace | Callable[..., Any],
+        loss: CodePlace | Loss,
+        data: CodePlace | Callable[[], Any] | tuple[Any, Any] | None = None,
         dataset: DatasetName | None = None,
         dtype: Literal["float32", "float64"] | None = None,
         **options: Any,
