@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from benchfw.errors import PluginError, SuiteError, nearest
 from benchfw.parameters import accepts_any_keyword, describe_type, fits, misfit, widen_int
 from benchfw.registry import NESTABLE, Registry, is_nested, kind_of
 from benchfw.search import SPACES, Choice, Integer, Space, spaces_in
+from benchfw.suite import METHOD_KINDS, TOP_KEYS
 
 
 def check_table(
@@ -46,7 +48,7 @@ def check_table(
         )
     for name in ["size"] if kind == "kernel" else [name for name, each in legal.items() if each.required]:
         if name not in table:
-            raise SuiteError(f"{place}: {kind} '{use}' needs the parameter '{name}'")
+            raise SuiteError(f"{place}: {_needs_parameter(kind, use, name, entry.factory)}")
     return checked
 
 
@@ -117,7 +119,18 @@ def _check_value(key: str, value: Any, place: str) -> None:
         )
 
 
+def _needs_parameter(kind: str, use: str, name: str, factory: Any) -> str:
+    if kind == "optimizer" and inspect.isgeneratorfunction(factory):
+        return (
+            f"optimizer '{use}' is a generator function; register what makes an object with "
+            "run(problem, rng), such as a dataclass"
+        )
+    return f"{kind} '{use}' needs the parameter '{name}'"
+
+
 def _unknown_parameter(kind: str, use: str, key: str, legal: Sequence[str], place: str) -> str:
+    if key in TOP_KEYS.difference(METHOD_KINDS, {"problem", "claim"}):
+        return f"{place}: '{key}' is a key of the suite; move it above the first [[table]]"
     close = nearest(key, legal, otherwise="")
     names = ", ".join(legal) or "none"
     return f"{place}: {kind} '{use}' has no parameter '{key}'{close or ';'} its parameters: {names}"

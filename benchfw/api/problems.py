@@ -115,6 +115,21 @@ def problem_factory(given: Any, place: str) -> Any:
     return given if whole else ProblemMaker(given, call)
 
 
+def _check_optimum(given: Any, start: Any, place: str) -> None:
+    """Raise BenchfwError for an optimum of another shape than the start: NumPy would stretch it silently."""
+    import numpy as np
+
+    optimum = inspect.getattr_static(given, "optimum", None)
+    if callable(start) or optimum is None or hasattr(optimum, "__get__"):
+        return
+    shapes = [np.shape(each) for each in (given.optimum, start)]
+    if shapes[0] != shapes[1]:
+        raise BenchfwError(
+            f"{place}: optimum must be an answer like the start, which has the shape {shapes[1]}, and has "
+            f"the shape {shapes[0]}; give the point, not its value"
+        )
+
+
 def check_members(given: Any, place: str) -> None:
     """Raise BenchfwError unless what an object has beside `value` and `grad` is of the right kind."""
     for name in FUNCTIONS:
@@ -128,6 +143,7 @@ def check_members(given: Any, place: str) -> None:
         )
     if isinstance(inspect.getattr_static(given, "optimum", None), str):
         raise BenchfwError(f"{place}: optimum must be an answer like the start, got {given.optimum!r}")
+    _check_optimum(given, start, place)
     if hasattr(given, "prox") and not hasattr(given, "penalty"):
         raise BenchfwError(f"{place}: prox is given and penalty is not; the objective needs both")
     samples: Any = getattr(given, "num_samples", None)

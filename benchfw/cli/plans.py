@@ -153,15 +153,13 @@ def print_tuned_plans(planned: Sequence[Planned], store: Path, options: Options,
             some = [each for each in phases if each.phase == phase]
             left = sum(each.trials - (each.stored or 0) for each in some)
             known = sum(each.stored or 0 for each in some)
+            share = f"{known} of them in the store, {left} to run"
+            if any(each.stored is None for each in some):
+                share = f"at least {known} of them in the store, at most {left} to run"
             time = _time_text(
                 [(each.cell, each.trials - (each.stored or 0)) for each in some], seconds, budget
             )
-            click.echo(
-                printable(
-                    f"{suite.name}, {phase}: {plural(known + left, 'trial')}, {known} of them in the store, "
-                )
-                + f"{left} to run{time}"
-            )
+            click.echo(printable(f"{suite.name}, {phase}: {plural(known + left, 'trial')}, {share}") + time)
     click.echo("nothing was run; the settings of the verdict depend on what tuning finds")
 
 

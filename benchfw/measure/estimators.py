@@ -27,6 +27,7 @@ def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
     quantity = estimated_quantity(method, problem)
     meter = Meter(problem, trial.budget)
     params = meter.off_the_record(_place, trial, problem)
+    unchanged = _guard(problem, params)
     statistics = DrawStatistics(meter.off_the_record(_exact, quantity, problem, params))
     began = perf_counter()
     patience = MOST_BUDGETS * (trial.budget.seconds or math.inf)
@@ -47,6 +48,11 @@ def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
         if draws < look and outcome is None:
             continue
         look = next_look(draws)
+        if not unchanged():
+            raise PluginError(
+                f"{type(method).__name__} writes into the parameters that it gets, and all later draws would "
+                "be elsewhere; let it work on a copy"
+            )
         if statistics.out_of_range:
             reason = "the square of its variance is beyond double precision: rescale what is estimated"
             return Outcome(Status.DIVERGED, Ending.NOT_FINITE, reason)
@@ -60,6 +66,16 @@ def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
         if outcome is not None:
             return change(outcome, claims_unbiased=claims_of(method).unbiased, counting=meter.counting())
     raise AssertionError("unreachable: the loop above has no end of its own")
+
+
+def _guard(problem: Any, params: Any) -> Callable[[], bool]:
+    """Return a function that says whether an array is as it was."""
+    if not problem.backend.owns(params):
+        return lambda: True
+    before = np.array(problem.backend.to_numpy(params))
+    return lambda: np.array_equal(
+        before, problem.backend.to_numpy(params), equal_nan=before.dtype.kind == "f"
+    )
 
 
 def _place(trial: Trial, problem: Any) -> Any:

@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from benchfw.contract import clip_gap, gains_of
-from benchfw.errors import BenchfwError
+from benchfw.errors import BenchfwError, PluginError
 from benchfw.measure.audit import (
     LIMITS,
     check_alike,
@@ -85,6 +85,8 @@ class Observer:
         return self._note(0, start, metrics)
 
     def _measure(self, answer: Any) -> Mapping[str, float]:
+        if answer is None:
+            raise PluginError("an answer is None; yield the parameters, as in `yield x`")
         began = perf_counter()
         metrics: Mapping[str, float] = self._meter.off_the_record(self._problem.metrics, answer)
         self.looking = perf_counter() - began

@@ -231,9 +231,12 @@ def _hide_in_table(text: str) -> str:
 def _copy(store: Path, run: int, environment: Environment, target: Path) -> None:
     """Make a store of one run of another, as one file."""
     Store(target, create=True).close()
-    with contextlib.closing(sqlite3.connect(target, isolation_level=None)) as base:
+    with contextlib.closing(sqlite3.connect(target.as_uri(), uri=True, isolation_level=None)) as base:
         base.execute("PRAGMA secure_delete = ON")  # else what is changed below stays in the file, unseen
-        base.execute("ATTACH ? AS source", (os.fsencode(store),))  # not every name is text
+        if os.access(store, os.W_OK) and os.access(store.parent, os.W_OK):
+            base.execute("ATTACH ? AS source", (os.fsencode(store),))  # not every name is text
+        else:  # SQLite would want to write beside it
+            base.execute("ATTACH ? AS source", (f"{store.resolve().as_uri()}?immutable=1",))
         base.execute("BEGIN")
         for statement in EXTRACT_RUN.split(";"):
             base.execute(statement, {"run": run})

@@ -36,6 +36,10 @@ class _Alike:
         return self.first.outcome.reason + (" (one of them)" if len(self.reasons) > 1 else "")
 
 
+DECLARED_COST = "its cost is declared by the method, not counted by the problem"
+UNKNOWN_COST = "cost does not measure its work"
+
+
 class Findings:
     """Collects them from one trial after another, counts the trials, and sees whether some had no device."""
 
@@ -133,10 +137,11 @@ class Findings:
     def _cost_caveats(self) -> Iterator[tuple[Cell, str]]:
         """Yield a caveat for each cell whose cost was declared by the method, or not counted at all."""
         for cell in self._declared:
-            yield cell, "its cost is declared by the method, not counted by the problem"
+            yield cell, DECLARED_COST
         for cell, number in self._uncounted.items():
-            what = f"{int(number):,} {'draws' if cell.kind == 'estimator' else 'answers'}"
-            yield cell, f"most of {what} without a counted oracle call: cost does not measure its work"
+            noun = "draw" if cell.kind == "estimator" else "answer"
+            what = f"most of {int(number):,} {noun}s" if number > 1 else f"its only {noun}"
+            yield cell, f"{what} came without a counted oracle call: {UNKNOWN_COST}"
 
     @property
     def replays(self) -> Replays:

@@ -185,6 +185,14 @@ def test_a_bad_argument_is_one_sentence_that_names_it(problems, methods, more, w
         (lambda: benchfw.problem(abs, abs, 1.0, prox=abs), "prox is given and penalty is not"),
         (lambda: benchfw.problem(abs, abs, 1.0, grad_batch=abs), "num_samples must be a whole number from 1"),
         (lambda: benchfw.problem(abs, abs, 1.0, optimum="x"), "optimum must be an answer like the start"),
+        (
+            lambda: benchfw.problem(np.sum, np.ones_like, np.ones(4), optimum=np.zeros(2)),
+            "like the start, which has the shape (4,), and has the shape (2,); give the point",
+        ),
+        (
+            lambda: benchfw.problem(np.sum, np.ones_like, np.ones(4), optimum=0.0),
+            "and has the shape (); give the point, not its value",
+        ),
         (lambda: benchfw.problem(abs, abs, 1.0, costs={"h": 1}), "costs names 'h', which it does not have"),
         (lambda: benchfw.problem(abs, abs, 1.0, higher_is_better="a"), "higher_is_better must be names of"),
         (lambda: benchfw.problem([[1.0]], [1], loss=""), "loss must be the name of a registered problem"),

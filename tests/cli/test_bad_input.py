@@ -31,6 +31,10 @@ MISTAKES = {
         BASE.replace('"slide"', '"slidee"'),
         ["unknown optimizer 'slidee' in bad.toml, [[optimizer]] 1; did you mean 'slide'?"],
     ),
+    "key of the suite below a table": (
+        BASE + "repetitions = 3\n",
+        ["'repetitions' is a key of the suite; move it above the first [[table]]"],
+    ),
     "unknown parameter": (
         BASE + "stepp = 1.0\n",
         ["bad.toml, [[optimizer]] 1", "'stepp'", "'step'", "step, nap"],
@@ -205,3 +209,32 @@ def test_a_damaged_archive_is_no_bundle(cli):
     done = cli("import", "damaged.zip")
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
+
+
+def test_a_generator_function_is_not_a_factory(cli):
+    cli.write(
+        "walks.py",
+        "from benchfw import hookimpl\ndef walk(problem, rng):\n    yield problem.start()\n"
+        "@hookimpl\ndef register_optimizers(register):\n    register('walk', walk)\n",
+    )
+    cli.write(
+        "walks.toml", BASE.replace('"slide"', '"walk"').replace('["bowls.py"]', '["bowls.py", "walks.py"]')
+    )
+    done = cli("run", "walks.toml")
+    assert done.returncode == 2
+    assert "optimizer 'walk' is a generator function; register what makes an object with run" in done.stderr
+
+
+def test_an_answer_that_is_none_is_named(cli):
+    cli.write(
+        "nothing.py",
+        "from dataclasses import dataclass\nfrom benchfw import Smooth, hookimpl\n"
+        "@dataclass(frozen=True)\nclass Nothing:\n    solves = Smooth\n"
+        "    def run(self, problem, rng):\n        while True:\n            yield\n"
+        "@hookimpl\ndef register_optimizers(register):\n    register('nothing', Nothing)\n",
+    )
+    suite = BASE.replace('"slide"', '"nothing"').replace('["bowls.py"]', '["bowls.py", "nothing.py"]')
+    cli.write("nothing.toml", suite)
+    done = cli("run", "nothing.toml", "--no-report", "--jobs", "0", "--repetitions", "1")
+    assert done.returncode == 1
+    assert "an answer is None; yield the parameters, as in `yield x`" in " ".join(done.stdout.split())

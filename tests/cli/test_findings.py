@@ -230,7 +230,7 @@ def test_runs_of_another_commit_are_counted(line):
     words = ("findings", "runs", "--suites", "bowls.toml", "-o", "page.md")
     assert line(*words, BENCHFW_COMMIT="abcdef0123456789").stdout.count("\n") == 1
     other = line(*words, BENCHFW_COMMIT="fedcba9876543210").stdout
-    assert other.endswith("\n1 of 1 run made at another commit than fedcba9876\n")
+    assert other.endswith("\n1 of 1 run was made at a commit other than fedcba9876\n")
 
 
 def test_a_bundle_with_a_suite_that_cannot_be_read_any_more_is_stale(line):

@@ -297,7 +297,7 @@ def test_a_cost_that_was_declared_or_not_counted_is_said_beside_it(make, run):
     summary = summarize(run, told + results("free", Counting.UNCOUNTED, 0))
     assert caveat_sentences(summary) == [
         "peer on p: its cost is declared by the method, not counted by the problem",
-        "free on p: most of 2 answers without a counted oracle call: cost does not measure its work",
+        "free on p: most of 2 answers came without a counted oracle call: cost does not measure its work",
     ]
     assert not {"cost_to_target", "expected_cost_to_target"} & set(rows_of(summary, "free"))
     table = headline_table(summary.comparisons[0])

@@ -69,7 +69,9 @@ def command(kind: str, name: str, into: Path, benchmark: Path | None) -> None:
 def check_spelling(name: str) -> None:
     """Raise BenchfwError for what cannot be a name."""
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
-        raise BenchfwError(f"'{name}' is not a valid name; use a-z, 0-9 and hyphens, as in my-method")
+        raise BenchfwError(
+            f"'{name}' is not a valid name; use a-z, 0-9 and hyphens, a letter first, as in my-method"
+        )
 
 
 def check_free(paths: Iterable[Path]) -> None:

@@ -88,7 +88,9 @@ def _sound(findings: Findings) -> str:
 
 
 def _lost(findings: Findings) -> str:
-    return f"{_runs(findings.lost_runs)} and {plural(findings.lost_trials, 'trial')} are lost"
+    if not findings.lost_runs and not findings.lost_trials:
+        return "and how much is lost is not known"
+    return f"at least {_runs(findings.lost_runs)} and {plural(findings.lost_trials, 'trial')} are lost"
 
 
 def _runs(number: int) -> str:

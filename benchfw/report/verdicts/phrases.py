@@ -331,6 +331,8 @@ def fault_advice(fault: Fault) -> str:
     if fault.status is not Status.DIVERGED or fault.first.trial.kind != "optimizer":
         given = "".join(f" --plugin {shlex.quote(each)}" for each in fault.plugins)
         return _ADVICE.get(fault.status, "").format(id=fault.first.id, plugins=given)
+    if fault.first.outcome.reason.endswith(" at iteration 0"):
+        return "check the start and the data of the problem: no step was taken"
     step = fault.first.trial.method.params.get("step")
     if isinstance(step, int | float) and not isinstance(step, bool) and step > 0:
         return f"use a step of {0.3 * step:.1g} or less (this was {step:g})"

@@ -315,6 +315,26 @@ def test_the_standard_error_is_known_for_a_fixed_degree_alone(backend):
     assert math.isnan(random.std_error)
 
 
+@dataclass(frozen=True)
+class Coins:
+    """A law with its mean, and no more than the contract asks for."""
+
+    mean: float = 1.0
+
+    def survival(self, degree, decay):
+        return 0.5 ** np.asarray(degree)
+
+    def sample(self, rng, decay, size=None):
+        return 3 if size is None else np.full(size, 3)
+
+
+def test_a_law_with_no_more_than_the_contract_has_the_facts_that_need_no_more(backend):
+    problem, estimator = quadratic(backend), Chebyshev(distribution=Coins())
+    estimator.draw(problem, backend.rng(1))(THETA)
+    assert set(estimator.facts(problem)) == {"condition", "decay", "mean_degree", "largest_degree"}
+    assert estimator.caveats(problem) == []
+
+
 def test_facts_name_the_interval_lemma_2_and_the_degrees(backend):
     problem = quadratic(backend)
     estimator, rng = Chebyshev(probes=1, distribution=Optimal(6.0)), backend.rng(3)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchfw.records import change
+from benchfw.records import Counting, change
 from benchfw.report.first_screen import describe_terms, find_answers
 from benchfw.report.verdicts.overall import overall_sentences
 from benchfw.summary.summarize import summarize
@@ -56,6 +56,17 @@ def test_a_preparation_that_is_not_counted_is_said_so(run, results, summary):
         *overall_sentences(summary),
         "What sgd took to prepare is not counted",
     ]
+
+
+def test_methods_whose_cost_the_problem_does_not_count_are_named(run, results):
+    declared = [
+        replace(each, outcome=change(each.outcome, counting=Counting.DECLARED))
+        if each.trial.method.label == "sgd"
+        else each
+        for each in results
+    ]
+    summary = summarize(run, declared)
+    assert describe_terms(summary, find_answers(summary)).endswith("for all methods alike, except for sgd.")
 
 
 def test_brackets_and_the_unit_of_cost_are_explained(summary):

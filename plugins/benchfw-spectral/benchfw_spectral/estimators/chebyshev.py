@@ -108,25 +108,38 @@ class Chebyshev:
     def facts(self, problem: Any) -> dict[str, float]:
         """Return the last interval's condition and decay, Lemma 2's variance, K, and the degrees drawn.
 
-        The partial variance is Lemma 2's sum up to its least term: all of it, unless that is infinite.
+        The partial variance is Lemma 2's sum up to its least term: all of it, unless that is infinite. A law
+        that does not know its `mean`, `log_survival` and `falloff` leaves out what follows from them.
         """
         seen = _seen(self, problem)
         if seen.function is None or not seen.degrees:
             return {}
         (low, high), decay = seen.interval, seen.decay
         law = fitted(self.distribution, seen.function, seen.interval)
-        sure = np.asarray(law.log_survival(np.arange(math.ceil(law.mean) + 1), decay)) == 0.0
-        known = decay - 1 > LEAST_DECAY
-        endless = {"infinite_variance": 1.0} if self._is_endless(seen) else {}
-        return endless | {
+        found = {
             "condition": high / low if low > 0 else math.nan,
             "decay": decay,
-            "weighted_variance": weighted_variance(seen.function, seen.interval, law) if known else math.nan,
-            "partial_variance": partial_variance(seen.function, seen.interval, law) if known else math.nan,
-            "sure_degree": float(np.flatnonzero(sure)[-1]),
             "mean_degree": float(np.mean(seen.degrees)),
             "largest_degree": float(max(seen.degrees)),
         }
+        if not _knows_tails(law):
+            return found
+        sure = np.asarray(law.log_survival(np.arange(math.ceil(law.mean) + 1), decay)) == 0.0
+        known = decay - 1 > LEAST_DECAY
+        endless = {"infinite_variance": 1.0} if self._is_endless(seen) else {}
+        return (
+            endless
+            | found
+            | {
+                "weighted_variance": weighted_variance(seen.function, seen.interval, law)
+                if known
+                else math.nan,
+                "partial_variance": partial_variance(seen.function, seen.interval, law)
+                if known
+                else math.nan,
+                "sure_degree": float(np.flatnonzero(sure)[-1]),
+            }
+        )
 
     def caveats(self, problem: Any) -> list[str]:
         """Say so where the law makes the variance infinite."""
@@ -141,7 +154,14 @@ class Chebyshev:
         """Return whether Lemma 2's variance of a randomly cut series is infinite."""
         if not self.claims.unbiased or seen.function is None or seen.decay - 1 <= LEAST_DECAY:
             return False
+        if not _knows_tails(fitted(self.distribution, seen.function, seen.interval)):
+            return False
         return math.isinf(weighted_variance(seen.function, seen.interval, self.distribution))
+
+
+def _knows_tails(law: Any) -> bool:
+    """Return whether a law says, beyond what the contract asks for, how its tails fall."""
+    return all(hasattr(law, name) for name in ("mean", "log_survival", "falloff"))
 
 
 @dataclass
