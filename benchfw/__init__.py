@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from benchfw.hookspecs import hookimpl
     from benchfw.measure.files import trial_folder
     from benchfw.parameters import (
-        CodeFolder,
-        CodePlace,
         Count,
         DatasetName,
         Fraction,
@@ -68,8 +66,6 @@ __all__ = [
     "Bounded",
     "Choice",
     "Claims",
-    "CodeFolder",
-    "CodePlace",
     "Composite",
     "Constants",
     "Count",
@@ -127,8 +123,9 @@ _HOMES = {
     "trial_folder": "measure.files",
     **dict.fromkeys(("load", "run", "runs"), "api.session"),
     **dict.fromkeys(("Choice", "Integer", "Linear", "Log"), "search"),
-    **dict.fromkeys(("CodeFolder", "CodePlace", "Count", "DatasetName", "Fraction"), "parameters"),
-    **dict.fromkeys(("LocalPath", "NonNegative", "Positive", "Range"), "parameters"),
+    **dict.fromkeys(
+        ("Count", "DatasetName", "Fraction", "LocalPath", "NonNegative", "Positive", "Range"), "parameters"
+    ),
 }
 
 

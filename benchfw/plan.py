@@ -19,7 +19,7 @@ from benchfw.parameters import Count, fits, hints_of, is_protocol
 from benchfw.records import Cell, MethodKind, Spec, Trial
 from benchfw.registry import Registry, is_nested, kind_of
 from benchfw.search import Tuning, read_spaces, spaces_in
-from benchfw.suite import METHOD_KINDS, QUICK_TUNING, Suite, check_type
+from benchfw.suite import METHOD_KINDS, QUICK_TUNING, TOP_SETTINGS, Suite, check_type
 from benchfw.sweep import expand, label_specs
 from benchfw.tables import check_table, without
 from benchfw.trials import Trials
@@ -244,7 +244,8 @@ def _specs(suite: Suite, kind: str, registry: Registry, where: str) -> list[tupl
             raise SuiteError(f"{place}: best must be a number, got {best!r}")
         rest = Rest(_labels(own.get("on", ()), place), best)
         for each in expand(read_spaces(without(table, *own), place), place):
-            table = check_table(kind, each, registry, place, reserved=RESERVED.get(kind, {}))
+            reserved = RESERVED.get(kind, {})
+            table = check_table(kind, each, registry, place, reserved, elsewhere=TOP_SETTINGS)
             table = registry.with_paths(kind, table, Path(where).parent)
             specs.append(Spec(table.pop("use"), table, label))
             rests.append(rest)

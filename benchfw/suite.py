@@ -23,18 +23,8 @@ from benchfw.search import Tuning
 
 METHOD_KINDS: tuple[MethodKind, ...] = get_args(MethodKind)
 QUICK_KEYS = frozenset({"repetitions", "budget", "target", "precision", "tune"})
-TOP_KEYS = QUICK_KEYS | {
-    "title",
-    "seed",
-    "backends",
-    "plugins",
-    "quick",
-    "isolation",
-    "reference",
-    "problem",
-    "claim",
-    *METHOD_KINDS,
-}
+TOP_SETTINGS = QUICK_KEYS | {"title", "seed", "backends", "plugins", "isolation", "reference"}
+TOP_KEYS = TOP_SETTINGS | {"quick", "problem", "claim", *METHOD_KINDS}
 BUDGET_KEYS = frozenset({"seconds", "iterations", "cost"})
 ALLOWANCES = ("trials", "cost", "seconds")
 QUICK_TUNING = Tuning(trials=4, repetitions=2)  # where [quick] has no tune, at most

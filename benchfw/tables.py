@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import datetime as dt
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from benchfw.errors import PluginError, SuiteError, nearest
 from benchfw.parameters import accepts_any_keyword, describe_type, fits, misfit, widen_int
 from benchfw.registry import NESTABLE, Registry, is_nested, kind_of
 from benchfw.search import SPACES, Choice, Integer, Space, spaces_in
-from benchfw.suite import METHOD_KINDS, TOP_KEYS
 
 
 def check_table(
-    kind: str, table: Mapping[str, Any], registry: Registry, place: str, reserved: Mapping[str, Any]
+    kind: str,
+    table: Mapping[str, Any],
+    registry: Registry,
+    place: str,
+    reserved: Mapping[str, Any],
+    elsewhere: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Return the table with its numbers as its parameters want them; every mistake is a SuiteError."""
+    """Return the table with its numbers as its parameters want them; every mistake is a SuiteError.
+
+    `elsewhere` are the keys that a suite has above its tables.
+    """
     use = table.get("use")
     if not isinstance(use, str):
         raise SuiteError(f"{place}: 'use' must be a name, got {use!r}")
@@ -33,7 +40,7 @@ def check_table(
         table = _with_own_spaces(kind, table, entry.factory, place)
     for key, value in without(table, "use").items():
         if key not in hints and not free:
-            raise SuiteError(_unknown_parameter(kind, use, key, list(hints), place))
+            raise SuiteError(f"{place}: {_unknown_parameter(kind, use, key, list(hints), elsewhere)}")
         if isinstance(value, SPACES):
             checked[key] = _check_space(kind, key, value, hints.get(key, Any), registry, place)
             continue
@@ -128,12 +135,14 @@ def _needs_parameter(kind: str, use: str, name: str, factory: Any) -> str:
     return f"{kind} '{use}' needs the parameter '{name}'"
 
 
-def _unknown_parameter(kind: str, use: str, key: str, legal: Sequence[str], place: str) -> str:
-    if key in TOP_KEYS.difference(METHOD_KINDS, {"problem", "claim"}):
-        return f"{place}: '{key}' is a key of the suite; move it above the first [[table]]"
+def _unknown_parameter(
+    kind: str, use: str, key: str, legal: Sequence[str], elsewhere: Collection[str]
+) -> str:
+    if key in elsewhere:
+        return f"'{key}' is a key of the suite; move it above the first [[table]]"
     close = nearest(key, legal, otherwise="")
     names = ", ".join(legal) or "none"
-    return f"{place}: {kind} '{use}' has no parameter '{key}'{close or ';'} its parameters: {names}"
+    return f"{kind} '{use}' has no parameter '{key}'{close or ';'} its parameters: {names}"
 
 
 def without(table: Mapping[str, Any], *keys: str) -> dict[str, Any]:

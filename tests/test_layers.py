@@ -14,7 +14,7 @@ import benchfw
 ROOT = Path(benchfw.__file__).parent
 
 LAYERS = [
-    {"errors", "packages", "sources", "system"},
+    {"errors", "names", "packages", "sources", "system"},
     {"backends", "records"},
     {"provenance", "trials", "claims", "kernels"},
     {"sweep", "search", "parameters", "loading", "hookspecs", "contract", "counting"},

@@ -136,7 +136,8 @@ def test_what_a_store_names_runs_when_it_is_given_by_hand(cli):
 
 LOADER = """
 from bowls import Bowl
-from benchfw import CodeFolder, CodePlace, hookimpl
+from benchfw import hookimpl
+from benchfw.parameters import CodeFolder, CodePlace
 from benchfw.loading import load_attributes
 
 class Loaded(Bowl):

@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from benchfw import Array, Backend, BenchfwError, CodePlace, CountedProblem, DatasetName, Rng
+from benchfw import Array, Backend, BenchfwError, CountedProblem, DatasetName, Rng
 from benchfw.loading import load_attributes
+from benchfw.parameters import CodePlace
 from benchfw_bridges.from_torch.library import as_tensor, import_torch
 
 Loss = Callable[[Any, Any], Any]
