@@ -200,3 +200,12 @@ def test_a_zero_is_less_than_what_is_positive():
 
 def test_the_bias_of_what_is_not_an_estimator_of_a_known_value_is_not_known():
     assert "not known" in estimate_bias(sample_of([1.0]))
+
+
+def test_runs_that_are_too_short_for_a_slope_are_not_left_out():
+    slow = [OneRun(0.8**LOOKS, repetition=number) for number in range(8)]
+    fast = [OneRun(np.where(LOOKS < 4, 0.1**LOOKS, np.nan), repetition=number) for number in range(8, 10)]
+    assert estimate_rate([*slow, *fast], "loss", "linear", Range(low=0.5)) == (
+        "2 of its 10 curves of loss are too short for a slope"
+    )
+    assert estimate_rate(slow, "loss", "linear", Range(low=0.5)).interval(0.9).estimate == pytest.approx(0.8)

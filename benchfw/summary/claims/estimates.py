@@ -205,6 +205,9 @@ def estimate_rate(trials: Sequence[History], metric: str, law: Law, inside: Rang
     fit = fit_law(filter(None, (each.curve(metric) for each in started)), law)
     if not fit.bends:
         return f"the curves of {metric or 'its metrics'} are too short for a slope"
+    short = len(started) - len(fit.slopes)
+    if short:  # often those of the fastest runs: the others alone would mislead
+        return f"{short} of its {len(started)} curves of {metric} are too short for a slope"
     slopes = np.array(fit.slopes)
     low = high = 0.0
     if not fit.straight:
@@ -213,7 +216,7 @@ def estimate_rate(trials: Sequence[History], metric: str, law: Law, inside: Rang
         low, high = min(first - mean, 0.0), max(second - mean, 0.0)
         if inside.two_ended and second - first > BENT * abs(mean):
             return f"the curve bends: its slope goes from {fit.halves[0]:.2g} to {fit.halves[1]:.2g}"
-    order = tuple(each.repetition for each in started) if len(slopes) == len(started) else ()
+    order = tuple(each.repetition for each in started)
     return Runs(slopes + low, slopes + high, slopes, law == "linear", repetitions=order)
 
 
