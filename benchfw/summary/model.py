@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Literal
 
 from benchfw.analysis.convergence import Axis, Floats
 from benchfw.analysis.decisions import NO_VALUE, Decision, Family, Verdict
 from benchfw.analysis.intervals import Interval
 from benchfw.analysis.rates import Rate
+from benchfw.provenance import DEFAULT_STORE
 from benchfw.records import Cell, Isolation, MethodKind, Result, Status
 from benchfw.search import Tuning
 from benchfw.summary.claims.reader import ClaimResult
@@ -333,7 +335,7 @@ class Fault:
     """Trials that ended alike and not well: of one cell, or all that were skipped alike.
 
     `trials` are their numbers, `total` counts all trials of those `cells`, `first` is the first of them,
-    `plugins` are those that were given by hand.
+    `plugins` are those that were given by hand, `store` is where the trials are.
     """
 
     cells: tuple[Cell, ...]
@@ -343,6 +345,7 @@ class Fault:
     total: int
     first: Result
     plugins: tuple[str, ...] = ()
+    store: Path = DEFAULT_STORE
 
 
 @dataclass(frozen=True)

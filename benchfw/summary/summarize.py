@@ -91,7 +91,7 @@ def summarize(
     summary = Summary(
         run.title or run.suite,
         comparisons,
-        tuple(replace(each, plugins=run.environment.plugins) for each in findings.faults),
+        tuple(replace(each, plugins=run.environment.plugins, store=run.store) for each in findings.faults),
         findings.caveats,
         run.environment.isolation,
         findings.replays,

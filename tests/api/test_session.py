@@ -207,6 +207,7 @@ def test_bad_input_is_one_sentence_that_names_it(ran, call, words):
     [
         ("— `benchfw replay 12` runs it alone", "— `trial(12)` runs it alone"),
         ("— `benchfw replay 12 --plugin a.py` runs it alone", "— `trial(12)` runs it alone"),
+        ("— `benchfw replay 12 --store 'a b.sqlite'` runs it alone", "— `trial(12)` runs it alone"),
         ("try --retry-failed with a larger --timeout", "try retry_failed=True with a larger `timeout`"),
         ("`benchfw run` makes one, or give --store", "`benchfw.run` makes one, or give `store`"),
         ("raise --memory, or", "raise `memory`, or"),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from benchfw.analysis.decisions import Verdict
 from benchfw.analysis.medians import CHECKED_PAIRS
 from benchfw.analysis.significance import FEWEST_PAIRS
+from benchfw.provenance import DEFAULT_STORE
 from benchfw.records import OBJECTIVE, Cell, Ending, Status
 from benchfw.report.text import (
     FEW_NAMES,
@@ -28,8 +29,8 @@ from benchfw.summary.times import is_time
 _ADVICE = {
     Status.TIMEOUT: "raise --timeout, or lower the budget in the suite",
     Status.OUT_OF_MEMORY: "raise --memory, or use a smaller problem",
-    Status.CRASHED: "`benchfw replay {id}{plugins}` runs it alone",
-    Status.FAILED: "`benchfw replay {id}{plugins}` runs it alone and shows the traceback",
+    Status.CRASHED: "`benchfw replay {id}{options}` runs it alone",
+    Status.FAILED: "`benchfw replay {id}{options}` runs it alone and shows the traceback",
 }
 TAKEN = ", assuming normal noise"
 """Of runs that are too few to see a difference without assuming a law."""
@@ -328,15 +329,24 @@ def fault_advice(fault: Fault) -> str:
     """Return what to try; a command stands in backticks. Of a skipped trial the reason says enough."""
     if fault.status is Status.SKIPPED and fault.first.outcome.ending is Ending.SECONDS:
         return "raise the budget's seconds (`benchfw time --limit`)"
+    if fault.store.suffix == ".zip" and "replay" in _ADVICE.get(fault.status, ""):
+        return ""  # a bundle is run again as a whole
     if fault.status is not Status.DIVERGED or fault.first.trial.kind != "optimizer":
-        given = "".join(f" --plugin {shlex.quote(each)}" for each in fault.plugins)
-        return _ADVICE.get(fault.status, "").format(id=fault.first.id, plugins=given)
+        return _ADVICE.get(fault.status, "").format(id=fault.first.id, options=_replay_options(fault))
     if fault.first.outcome.reason.endswith(" at iteration 0"):
         return "check the start and the data of the problem: no step was taken"
     step = fault.first.trial.method.params.get("step")
     if isinstance(step, int | float) and not isinstance(step, bool) and step > 0:
         return f"use a step of {0.3 * step:.1g} or less (this was {step:g})"
     return "use a smaller step"
+
+
+def _replay_options(fault: Fault) -> str:
+    """Return what `benchfw replay` needs beside the number of a trial."""
+    given = [("--plugin", each) for each in fault.plugins]
+    if fault.store.absolute() != DEFAULT_STORE.absolute():
+        given.append(("--store", str(fault.store)))
+    return "".join(f" {option} {shlex.quote(value)}" for option, value in given)
 
 
 _SHARED = {

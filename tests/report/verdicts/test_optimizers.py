@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -153,6 +154,21 @@ def test_a_skipped_trial_says_why_and_gets_no_further_advice(make, run):
     skipped = make.result("optimizer", "p", "a", 0, [], status=Status.SKIPPED, reason=reason)
     (fault,) = summarize(run, [skipped]).faults
     assert not fault_advice(fault)
+
+
+@pytest.mark.parametrize(
+    ("store", "command"),
+    [
+        ("reports/benchfw.sqlite", "`benchfw replay 3 --plugin a.py` runs it alone"),
+        ("my runs/x.sqlite", "`benchfw replay 3 --plugin a.py --store 'my runs/x.sqlite'` runs it alone"),
+        ("run.zip", ""),
+    ],
+)
+def test_the_advice_on_a_trial_that_crashed_is_a_command_that_finds_it(make, run, store, command):
+    crashed = make.result("optimizer", "p", "a", 0, [], status=Status.CRASHED, number=3)
+    there = replace(run, store=Path(store), environment=replace(run.environment, plugins=("a.py",)))
+    (fault,) = summarize(there, [crashed]).faults
+    assert fault_advice(fault) == command
 
 
 def test_an_equal_on_the_way_to_the_target_that_ends_worse_is_said_to(make, run):
