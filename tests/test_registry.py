@@ -82,6 +82,7 @@ def test_a_name_of_another_kind_is_explained(registry):
             OPTIMIZER.replace("optimizers", "optimisers"),
             ("unknown hook 'register_optimisers'; did",),
         ),
+        (OPTIMIZER.replace("@hookimpl\n", ""), ("has register_optimizers without @hookimpl, so",)),
         (f"benchfw_api = 99\n{OPTIMIZER}", ("version 99 of benchfw's API, and this is version 1",)),
     ],
 )

@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import pluggy
@@ -102,6 +102,8 @@ class Collector:
                     caller.name, (name for name in vars(hookspecs) if name.startswith("register_"))
                 )
                 self._refuse(origin, f"has an unknown hook '{caller.name}'{hint}")
+        for name in _unmarked_hooks(plugin):
+            self._refuse(origin, f"has {name} without @hookimpl, so that it is never called; mark it")
 
     def _refuse(self, plugin: Plugin, why: str) -> None:
         """Remember what is wrong with an installed plugin; that of one given by hand is an error."""
@@ -153,3 +155,17 @@ class Collector:
                 f"two plugins register the {entry.kind} '{entry.name}': {other.plugin} and {entry.plugin}; "
                 "rename one of them or leave one out"
             )
+
+
+def _unmarked_hooks(plugin: Any) -> list[str]:
+    """Return the functions of a module that are called like hooks and are not marked as such."""
+    if not isinstance(plugin, ModuleType):
+        return []
+    return [
+        name
+        for name, found in vars(plugin).items()
+        if name.startswith("register_")
+        and hasattr(hookspecs, name)
+        and isinstance(found, FunctionType)
+        and not hasattr(found, f"{hookspecs.PROJECT}_impl")
+    ]
