@@ -62,9 +62,9 @@ class OracleProblem(CountedProblem):
         return noted
 
     def start(self) -> Any:
-        """Return where every method begins: a copy of it."""
+        """Return where every method begins: a copy of it, and of a list of numbers an array."""
         start = self.owner.start
-        return copy.deepcopy(start() if callable(start) else start)
+        return self._as_answer(copy.deepcopy(start() if callable(start) else start))
 
     def project(self, params: Any) -> Any:
         """Return the nearest feasible point: the object's own `project`, or the point itself."""
@@ -80,13 +80,30 @@ class OracleProblem(CountedProblem):
         optimum = getattr(self.owner, "optimum", None)
         if optimum is None:
             return {OBJECTIVE: objective}
-        apart = objective - self._objective(optimum)
+        apart = objective - self._objective(self._as_answer(optimum))
         gap = clip_gap(-apart if OBJECTIVE in gains_of(self.owner) else apart, objective)
         return {GAP: gap, OBJECTIVE: objective}
 
+    def _as_answer(self, given: Any) -> Any:
+        """Return a list of numbers as an array, anything else as it is."""
+        if isinstance(given, list | tuple) and all(isinstance(each, int | float) for each in given):
+            return self.backend.asarray([float(each) for each in given])
+        return given
+
     def _objective(self, params: Any) -> float:
         penalty = getattr(self.owner, "penalty", None)
-        return float(self.owner.value(params)) + (0.0 if penalty is None else float(penalty(params)))
+        return _number("value", self.owner.value(params)) + (
+            0.0 if penalty is None else _number("penalty", penalty(params))
+        )
+
+
+def _number(name: str, found: Any) -> float:
+    try:
+        return float(found)
+    except (TypeError, ValueError):
+        shape = getattr(found, "shape", None)
+        what = type(found).__name__ if shape is None else f"an array of the shape {tuple(shape)}"
+        raise PluginError(f"{name} must return one number, and returned {what}") from None
 
 
 def _is_function(found: Any) -> bool:
