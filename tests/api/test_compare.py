@@ -7,7 +7,7 @@ import pytest
 from fixtures.cells import IN_WORKERS, SMALL, Notebook, ends
 
 import benchfw
-from benchfw.adapters import OracleProblem
+from benchfw.adapters import OracleProblem, Oracles
 from benchfw.backends import get_backend
 from benchfw.store import Store
 
@@ -355,15 +355,14 @@ def test_estimators_are_compared_too_and_in_this_process_if_asked(notebook):
 
 
 def test_a_start_and_an_optimum_may_be_lists_of_numbers():
-    given = benchfw.problem(lambda x: float(x @ x) / 2, lambda x: x, [1, 2, 3], optimum=[0, 0, 0])
-    problem = OracleProblem(given, get_backend("numpy"))
+    given = {"value": lambda x: float(x @ x) / 2, "start": [1, 2, 3], "optimum": [0, 0, 0]}
+    problem = OracleProblem(Oracles(given), get_backend("numpy"))
     np.testing.assert_array_equal(problem.start(), [1.0, 2.0, 3.0])
     assert problem.metrics(problem.start()) == {"gap": 7.0, "objective": 7.0}
 
 
 def test_a_value_that_is_no_number_is_named():
-    problem = OracleProblem(
-        benchfw.problem(lambda x: x * x, lambda x: 2 * x, np.ones(4)), get_backend("numpy")
-    )
+    given = Oracles({"value": lambda x: x * x, "start": np.ones(4)})
+    problem = OracleProblem(given, get_backend("numpy"))
     with pytest.raises(benchfw.BenchfwError, match=r"value must return one number, .* of the shape \(4,\)"):
         problem.metrics(problem.start())
