@@ -38,7 +38,7 @@ class FixedFeatures:
 
     @property
     def cost(self) -> float:
-        """Rows looked at."""
+        """What the problem has counted."""
         return self.problem.cost
 
     @cached_property
@@ -99,14 +99,14 @@ class FixedFeatures:
             if self._kept is None:
                 yield self._made(self.backend.xp.arange(first, last))
             else:
-                self.problem.look(last - first)
+                self.problem.spend(rows=last - first)
                 yield self._kept.rows[first:last], self._kept.targets[first:last]
 
     def _samples(self, numbers: Array) -> tuple[Array, Array]:
         """Return the features (B, 2m) and targets of the rows of these numbers."""
         if self._kept is None:
             return self._made(numbers)
-        self.problem.look(numbers.shape[0])
+        self.problem.spend(rows=numbers.shape[0])
         return self._kept.rows[numbers], self._kept.targets[numbers]
 
     def _made(self, numbers: Array) -> tuple[Array, Array]:
@@ -134,6 +134,7 @@ class FixedFeatures:
     def _features(self, rows: Array) -> Array:
         """Return z of rows, (B, d) -> (B, 2m)."""
         xp, count = self.backend.xp, self.frequencies.count
+        self.problem.spend(pairs=rows.shape[0] * count)
         phases = rows @ self._weights
         features = xp.empty((rows.shape[0], 2 * count), dtype=phases.dtype)
         xp.cos(phases, out=features[:, :count])
@@ -149,4 +150,5 @@ def run_on_features(
     space = problem.covariance, problem.dimension
     frequencies = get_frequencies(kind, problem.backend, *space, count, rng.seed)
     fixed = FixedFeatures(problem, frequencies, memory)
+    problem.spend(features=count)
     return map(fixed.predictor, method.run(fixed, rng))

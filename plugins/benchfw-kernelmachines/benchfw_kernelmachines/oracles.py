@@ -140,8 +140,9 @@ class Predictor(Protocol):
 
 
 class KernelRisk(Problem, Protocol):
-    """Minimize R(f) = λ/2 |f|² + mean ℓ(f(x), y) over the space of a covariance; counted in rows."""
+    """Minimize R(f) = λ/2 |f|² + mean ℓ(f(x), y) over the space of a covariance."""
 
+    cost_unit: str
     num_samples: int
     dimension: int
     num_classes: int  # 0 where targets are numbers
@@ -158,8 +159,12 @@ class KernelRisk(Problem, Protocol):
         """Return the training rows of these numbers; an error where rows are a stream."""
         ...
 
-    def look(self, count: int) -> None:
-        """Count rows that a method looks at again without asking for them."""
+    def spend(self, *, rows: int = 0, pairs: int = 0, features: int = 0) -> None:
+        """Count what a method does without asking for rows.
+
+        These are rows that it looks at again, pairs of a row and a frequency whose features it computes, and
+        features that it draws to keep.
+        """
         ...
 
     def sample(self, rng: Rng, count: int) -> Array:

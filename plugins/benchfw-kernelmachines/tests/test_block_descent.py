@@ -41,10 +41,10 @@ def build(tmp_path, monkeypatch):
     for name, targets in labels.items():
         np.savez(tmp_path / f"{name}.npz", X=features, y=targets, train_idx=np.arange(ROWS))
 
-    def problem(loss, penalty=0.01, length=1.0, classes="classes"):
+    def problem(loss, penalty=0.01, length=1.0, classes="classes", **more):
         numbers = loss in {"squared", "epsilon-insensitive"}
         kind = KernelRegression if numbers else KernelClassification
-        settings = {"loss": loss, "penalty": penalty, "length": length}
+        settings = {"loss": loss, "penalty": penalty, "length": length, **more}
         return kind(BACKEND, BACKEND.rng(0), dataset="numbers" if numbers else classes, **settings)
 
     return problem
@@ -402,6 +402,36 @@ def test_batches_are_counted_in_rows(build, kind):
     problem = build("squared")
     path(problem, kind(**SMALL), steps=5)
     assert problem.cost == 5 * 16
+
+
+@pytest.mark.parametrize("more", [{}, {"preconditioner": 0.1}, {"step": "line-search"}])
+@pytest.mark.parametrize("kind", [DSG, UDSG, CDSG])
+def test_pairs_are_those_whose_features_are_computed(build, monkeypatch, kind, more):
+    if kind is CDSG and "step" in more:
+        more = {"limit": "line-search"}
+    pairs = []
+
+    def width_of(frequencies, coefficients=()):
+        return sum(each.shape[1] for each in coefficients) if callable(frequencies) else frequencies.shape[1]
+
+    for name in ("feature_scores", "feature_products", "feature_gram"):
+        original = getattr(block_descent, name)
+
+        def watched(rows, frequencies, *others, original=original):
+            pairs.append(len(rows) * width_of(frequencies, *others[:1]))
+            return original(rows, frequencies, *others)
+
+        monkeypatch.setattr(block_descent, name, watched)
+    problem = build("squared", counts="pairs")
+    path(problem, kind(**{**SMALL, **more}), steps=8)
+    assert problem.cost == sum(pairs)
+
+
+@pytest.mark.parametrize("kind", [DSG, UDSG, CDSG])
+def test_features_drawn_are_those_of_the_answer(build, kind):
+    problem = build("squared", counts="features")
+    for answer in islice(kind(**SMALL).run(problem, BACKEND.rng(1)), 12):
+        assert problem.cost == answer.num_features
 
 
 @pytest.mark.parametrize("tensor_cores", [True, False])

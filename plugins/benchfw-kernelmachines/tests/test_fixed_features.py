@@ -34,9 +34,10 @@ def build(tmp_path, monkeypatch):
     for name, targets in (("numbers", wave), ("classes", np.digitize(wave, [-1, 1]))):
         np.savez(tmp_path / f"{name}.npz", X=features, y=targets, train_idx=np.arange(ROWS))
 
-    def problem(loss="squared", penalty=0.1):
+    def problem(loss="squared", penalty=0.1, **more):
         kind, name = (KernelRegression, "numbers") if loss == "squared" else (KernelClassification, "classes")
-        return kind(BACKEND, BACKEND.rng(0), dataset=name, loss=loss, penalty=penalty, length=1.0)
+        settings = {"loss": loss, "penalty": penalty, "length": 1.0, **more}
+        return kind(BACKEND, BACKEND.rng(0), dataset=name, **settings)
 
     return problem
 
@@ -146,6 +147,21 @@ def test_rows_are_counted_whether_features_are_kept_or_not(build):
         assert problem.cost == first + 16
         model.grad(model.start())
         assert problem.cost == first + 16 + ROWS
+
+
+def test_features_count_as_pairs_when_they_are_computed_and_not_when_they_were_kept(build):
+    for memory, computed in ((1e9, ROWS), (0, 16 + 8)):
+        problem = build(counts="pairs")
+        model = fixed(problem, memory)
+        for size in (16, 8):
+            model.grad_batch(model.start(), np.arange(size))
+        assert problem.cost == computed * COUNT
+
+
+def test_features_that_are_drawn_once_count_once(build):
+    problem = build(counts="features")
+    next(islice(RandomFeaturesSGD(features=COUNT, batch=16).run(problem, BACKEND.rng(1)), 5, None))
+    assert problem.cost == COUNT
 
 
 def test_the_smoothness_is_the_mean_curvature_along_the_top_eigenvector_of_the_gram(build):

@@ -109,11 +109,21 @@ def test_rows_are_counted_and_metrics_are_not():
     for _ in range(3):
         batch = next(batches)
     problem.rows(np.array([1, 2]))
-    problem.look(7)
+    problem.spend(rows=7, pairs=1000, features=100)
     problem.metrics(some_answer(problem))
     problem.sample(BACKEND.rng(1), 10)
     assert batch.rows.shape == (32, 4)
     assert problem.cost == 3 * 32 + 2 + 7
+
+
+@pytest.mark.usefixtures("write")
+@pytest.mark.parametrize(("counts", "cost"), [("rows", 34), ("pairs", 1000), ("features", 100)])
+def test_cost_counts_one_kind_of_work(counts, cost):
+    problem = classification(counts=counts)
+    next(problem.batches(BACKEND.rng(1), 32))
+    problem.rows(np.array([1, 2]))
+    problem.spend(pairs=1000, features=100)
+    assert (problem.cost_unit, problem.cost) == (counts, cost)
 
 
 @pytest.mark.usefixtures("write")

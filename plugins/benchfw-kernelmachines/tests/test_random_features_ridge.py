@@ -36,6 +36,13 @@ def test_it_is_the_ridge_regression_on_these_features():
     assert answer.squared_norm() == pytest.approx(float((weights**2).sum()), rel=0.01)
 
 
+@pytest.mark.parametrize(("counts", "cost"), [("pairs", 1200 * 40), ("features", 40)])
+def test_each_feature_of_a_row_is_computed_once(counts, cost):
+    problem = KernelRegression(BACKEND, BACKEND.rng(0), dataset=NUMBERS, rows=1200, counts=counts)
+    list(RandomFeaturesRidge(features=40).run(problem, BACKEND.rng(3)))
+    assert problem.cost == cost
+
+
 def test_another_loss_is_refused():
     problem = KernelClassification(BACKEND, BACKEND.rng(0), dataset="ionosphere-like", loss="softmax")
     with pytest.raises(BenchfwError, match="random-features-ridge minimizes the squared loss"):

@@ -55,12 +55,12 @@ class Moves:
         return self._found[block]
 
     def _direction(self, frequencies: Array) -> Array:
-        pairs = self._rows.shape[0] * frequencies.shape[1]
+        pairs = self._count_pairs()
         direction = feature_products(self._rows, frequencies, self.gradients, self._tensor_cores) / pairs
         if self._preconditioner is None:
             return direction
         xp = namespace(self._rows)
-        gram = feature_gram(self._rows, frequencies, self._tensor_cores) / pairs
+        gram = feature_gram(self._rows, frequencies, self._tensor_cores) / self._count_pairs()
         ridge = (self._problem.penalty + self._preconditioner) * xp.eye(gram.shape[0], dtype=gram.dtype)
         flat = direction.reshape(gram.shape[0], -1)
         return xp.linalg.solve(gram + ridge, flat).reshape(direction.shape)
@@ -72,6 +72,7 @@ class Moves:
         quadratic bound above it, so that a step up to 2s* never raises the loss of the batch.
         """
         bend = line_search_smoothness(self._problem)
+        self._count_pairs()
         scores = feature_scores(
             self._rows,
             lambda numbers: self._frequencies.blocks([block for _ in numbers]),
@@ -82,6 +83,12 @@ class Moves:
         sums = namespace(scores).stack([(self.gradients * scores).sum(), (scores * scores).sum()])
         along, squares = map(float, self._problem.backend.to_numpy(sums))
         return along / (bend * squares) if squares else 0.0
+
+    def _count_pairs(self) -> int:
+        """Return B F, the pairs of all rows and the frequencies of a block, once they are counted."""
+        pairs = int(self._rows.shape[0]) * self._frequencies.count
+        self._problem.spend(pairs=pairs)
+        return pairs
 
 
 def line_search_smoothness(problem: KernelRisk) -> float:
@@ -145,6 +152,7 @@ class BlockDescent(ABC):
         coefficients: list[Array] = []
         yield FeaturePredictor(frequencies, (), scale, outputs, tensor_cores=self.tensor_cores)
         for t, (rows, targets) in enumerate(problem.batches(rng, self.batch), start=1):
+            problem.spend(pairs=self.batch * self.block * len(coefficients))
             sums = feature_scores(rows, frequencies.blocks, coefficients, outputs, self.tensor_cores)
             gradients = problem.loss.derivative(scale * sums, targets)
             moves = Moves(problem, frequencies, rows, gradients, self.preconditioner, self.tensor_cores)
@@ -156,6 +164,7 @@ class BlockDescent(ABC):
                 scale, coefficients = 1.0, [scale * each for each in coefficients]
             move = (-step / scale) * direction
             if k == len(coefficients):
+                problem.spend(features=self.block)
                 coefficients.append(move)
             else:
                 coefficients[k] = coefficients[k] + move  # not in place: answers before hold the old one

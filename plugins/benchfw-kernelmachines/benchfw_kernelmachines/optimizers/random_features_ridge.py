@@ -46,6 +46,7 @@ class RandomFeaturesRidge:
             problem.rows(xp.arange(first, min(first + AT_A_TIME, count)))
             for first in range(0, count, AT_A_TIME)
         )
+        problem.spend(pairs=count * m, features=m)
         # f = z'w with z = [cos, sin]/√m: the ridge of the unscaled features is m times as large
         ridge = m * count * problem.penalty
         try:

@@ -24,7 +24,7 @@ class PeerFalkon:
     centres: Count = 1000
     """Rows drawn at random."""
     iterations: Count = 20
-    """Of the conjugate gradients; each is counted as one look at all rows."""
+    """Of the conjugate gradients; where rows are counted, each is a look at all of them."""
 
     solves: ClassVar[type] = KernelRisk
 
@@ -53,6 +53,7 @@ class PeerFalkon:
         )
         yield zero_predictor(problem)
         rows, targets = problem.rows(np.arange(problem.num_samples))
-        problem.charge((self.iterations - 1) * problem.num_samples)
+        if problem.cost_unit == "rows":
+            problem.charge((self.iterations - 1) * problem.num_samples)
         model.fit(torch.from_numpy(rows), torch.from_numpy(targets))
         yield GramPredictor(covariance, model.ny_points_.numpy(), model.alpha_.numpy())

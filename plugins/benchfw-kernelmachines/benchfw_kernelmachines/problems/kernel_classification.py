@@ -11,7 +11,7 @@ import numpy as np
 from benchfw import Array, Backend, BenchfwError, Count, DatasetName, Positive, Range, Rng
 from benchfw_kernelmachines.covariances import CovarianceName
 from benchfw_kernelmachines.losses import get_loss
-from benchfw_kernelmachines.problems.kernel_risk import KernelRiskProblem, Leading, Length
+from benchfw_kernelmachines.problems.kernel_risk import KernelRiskProblem, Leading, Length, Work
 
 MOST_CLASSES = 10_000
 
@@ -48,6 +48,7 @@ class KernelClassification(KernelRiskProblem):
         standardize: bool = False,
         evaluation: Count = 10_000,
         leading: Leading = "loss",
+        counts: Work = "rows",
     ) -> None:
         super().__init__(
             backend,
@@ -62,6 +63,7 @@ class KernelClassification(KernelRiskProblem):
             standardize=standardize,
             evaluation=evaluation,
             leading=leading,
+            counts=counts,
         )
 
     def learn_labels(self, labels: np.ndarray) -> None:

@@ -14,7 +14,7 @@ from benchfw.data import Table
 from benchfw_kernelmachines.covariances import CovarianceName
 from benchfw_kernelmachines.losses import get_loss
 from benchfw_kernelmachines.predictor import GramPredictor
-from benchfw_kernelmachines.problems.kernel_risk import KernelRiskProblem, Leading, Length
+from benchfw_kernelmachines.problems.kernel_risk import KernelRiskProblem, Leading, Length, Work
 
 MOST_EXACT = 10_000
 """The most training rows whose gram matrix is stored."""
@@ -56,6 +56,7 @@ class KernelRegression(KernelRiskProblem):
         standardize: bool = True,
         evaluation: Count = 10_000,
         leading: Leading = "loss",
+        counts: Work = "rows",
         exact: bool = False,
     ) -> None:
         super().__init__(
@@ -71,6 +72,7 @@ class KernelRegression(KernelRiskProblem):
             standardize=standardize,
             evaluation=evaluation,
             leading=leading,
+            counts=counts,
         )
         if exact and self.loss.name != "squared":
             raise BenchfwError(f"exact = true needs the loss 'squared', not '{self.loss.name}'")

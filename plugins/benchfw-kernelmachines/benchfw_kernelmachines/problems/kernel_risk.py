@@ -26,10 +26,11 @@ ANCHORS = 2000
 MEDIANS = {"median": 1.0, "median/sqrt2": math.sqrt(0.5)}
 Length: TypeAlias = Positive | Literal["median", "median/sqrt2"]
 Leading: TypeAlias = Literal["objective", "loss", "error"]
+Work: TypeAlias = Literal["rows", "pairs", "features"]
 
 
 class KernelRiskProblem(CountedProblem, ABC):
-    """R(f) = λ/2 |f|² + mean ℓ(f(x), y) on the rows of a data set, counted in rows.
+    """R(f) = λ/2 |f|² + mean ℓ(f(x), y) on the rows of a data set.
 
     Rows are the same in every repetition: what is sampled is sampled from a seed of its own. Pixels are
     divided by 255.
@@ -46,9 +47,11 @@ class KernelRiskProblem(CountedProblem, ABC):
       evaluation: training rows that metrics are taken on, from all over the set (of a stream the first).
       leading: the metric that verdicts are about: "loss", "error" (on the test rows), or "objective", whose
         |f|² is only bounded from above for random features.
+      counts: the unit of cost: "rows" looked at; "pairs" of a row and a frequency at which features are
+        computed, whose number goes like the time of a method that stores none; or "features" drawn.
     """
 
-    cost_unit = "rows"
+    cost_unit: str = "rows"
     limits: ClassVar[Mapping[str, float]] = dict.fromkeys(("objective", "loss"), 0.0)
     num_classes = 0
     test_metric: str
@@ -68,8 +71,10 @@ class KernelRiskProblem(CountedProblem, ABC):
         standardize: bool,
         evaluation: int,
         leading: Leading,
+        counts: Work,
     ) -> None:
         self.backend = backend
+        self.cost_unit = counts
         self.penalty = float(penalty)
         self.loss = loss
         self._leading = self.test_metric if leading == "error" else leading
@@ -109,20 +114,20 @@ class KernelRiskProblem(CountedProblem, ABC):
         """Return how far scores of the training rows looked at, and of the test rows, (n, C), are off."""
 
     def batches(self, rng: Rng, size: int) -> Iterator[Batch]:
-        """Yield mini-batches without end; each costs its rows."""
+        """Yield mini-batches without end; each counts its rows."""
         for table in self._source.batches(rng, size):
-            self.look(size)
+            self.spend(rows=size)
             yield self._encoded(table)
 
     def rows(self, numbers: Array) -> Batch:
-        """Return the training rows of these numbers, (B,); costs B."""
+        """Return the training rows of these numbers, (B,), and count them."""
         numbers = self.backend.asarray(numbers)
-        self.look(numbers.shape[0])
+        self.spend(rows=numbers.shape[0])
         return self._encoded(self._source.take(numbers))
 
-    def look(self, count: int) -> None:
-        """Count rows; those of `batches` and `rows` are counted there."""
-        self._count(count)
+    def spend(self, *, rows: int = 0, pairs: int = 0, features: int = 0) -> None:
+        """Count work, in the unit of cost; the rows of `batches` and `rows` are counted there."""
+        self._count({"rows": rows, "pairs": pairs, "features": features}[self.cost_unit])
 
     def sample(self, rng: Rng, count: int) -> Array:
         """Return at most `count` different ones of 2,000 training rows, drawn at random, (k, d)."""
