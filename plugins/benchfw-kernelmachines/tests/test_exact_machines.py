@@ -172,6 +172,20 @@ def test_libsvm_takes_other_covariances_as_a_gram(build, loss):
         answers_of(problem, LIBSVM(most=100))
 
 
+def test_libsvm_takes_a_weight_and_a_gamma_of_its_own(build):
+    for name, loss in (("three", "softmax"), ("two", "hinge")):
+        problem = build(name, loss)
+        answer = answers_of(problem, LIBSVM(C=3.0, gamma_scale=4.0))[-1]
+        rows, test = problem.rows(np.arange(ROWS)).rows, problem.test.features
+        machine = SVC(C=3.0, gamma=4 * 0.5 / LENGTH**2).fit(rows, problem.train.targets)
+        if name == "three":
+            np.testing.assert_array_equal(answer.labels(test), machine.predict(test))
+        else:
+            np.testing.assert_allclose(answer.predict(test)[:, 0], machine.decision_function(test), atol=1e-3)
+    with pytest.raises(BenchfwError, match="gamma_scale is for the gaussian covariance, not 'matern'"):
+        answers_of(build("three", "softmax", covariance="matern"), LIBSVM(gamma_scale=2.0))
+
+
 def test_libsvm_on_numbers_is_svr(build):
     problem = build("numbers", "epsilon-insensitive", epsilon=0.2)
     _, answer = answers_of(problem, LIBSVM())

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
 from benchfw import Array, BenchfwError, Count, Positive, Rng, Unavailable
+from benchfw_kernelmachines.covariances.gaussian import Gaussian
 from benchfw_kernelmachines.losses import EpsilonInsensitive
 from benchfw_kernelmachines.optimizers.kernel_ridge_exact import zero_predictor
 from benchfw_kernelmachines.oracles import Covariance, KernelRisk
@@ -34,11 +36,15 @@ class LIBSVM:
     """The support vector machine of LIBSVM (Chang & Lin 2011) through scikit-learn, the exact baseline.
 
     SVC for classes, whatever the loss of the problem, one machine a pair; SVR for epsilon-insensitive loss.
-    C = 1/(λn), so that it minimizes the same objective up to an offset that costs nothing. The Gaussian
-    covariance is LIBSVM's own; others are given as a gram. Two classes with hinge loss, and numbers, have
-    scores; other answers have classes only.
+    By default it minimizes the same objective up to an offset that costs nothing. The Gaussian covariance is
+    LIBSVM's own; others are given as a gram. Two classes with hinge loss, and numbers, have scores; other
+    answers have classes only.
     """
 
+    C: Positive | Literal["auto"] = "auto"
+    """The weight of the losses; "auto" is 1/(λn)."""
+    gamma_scale: Positive = 1.0
+    """The machine's gamma over that of the problem, 1/(2 length²); for the Gaussian covariance."""
     tolerance: Positive = 1e-3
     """That of the stopping rule."""
     cache: Positive = 1000.0
@@ -57,13 +63,19 @@ class LIBSVM:
         if numbers and loss.name != "epsilon-insensitive":
             raise BenchfwError(f"libsvm takes the loss epsilon-insensitive for numbers, not '{loss.name}'")
         own = covariance.name == "gaussian"
+        if self.gamma_scale != 1:
+            if not own:
+                raise BenchfwError(
+                    f"gamma_scale is for the gaussian covariance, not '{covariance.name}'; leave it at 1"
+                )
+            covariance = Gaussian(covariance.length / math.sqrt(self.gamma_scale))
         if not own and problem.num_samples > self.most:
             raise BenchfwError(
                 f"libsvm takes the gram of the covariance '{covariance.name}' for {self.most} rows at most "
                 f"and here are {problem.num_samples}; raise its parameter most, or take the gaussian one"
             )
         settings: dict[str, Any] = {
-            "C": 1 / (problem.penalty * problem.num_samples),
+            "C": 1 / (problem.penalty * problem.num_samples) if self.C == "auto" else self.C,
             "kernel": "rbf" if own else "precomputed",
             "gamma": 0.5 / covariance.length**2,
             "tol": self.tolerance,
