@@ -47,7 +47,7 @@ _OPTIONS = (
         "--legend",
         type=click.Choice(["inside", "file", "none"]),
         help="Where the legend goes: inside the figures, into a file of its own, or nowhere.  "
-        "[default: inside, if it has at most 8 names]",
+        "[default: inside, if it has at most 8 names and hides no curve]",
     ),
 )
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+import numpy as np
+
 from benchfw.errors import BenchfwError, nearest
 from benchfw.report.figures.drawing import draw_view, is_drawable
 from benchfw.report.figures.plot import Figure, View
@@ -18,13 +20,16 @@ from benchfw.summary.model import Summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
+    from matplotlib.lines import Line2D
+    from matplotlib.transforms import BboxBase
 
 WIDTH = 5.5  # inches: the text of a one-column page
 FONT_SIZE = 9.0  # points
 SHAPE = 0.62  # height of an axes box over its width
 ROW = 2.0  # lines of text: a row of dots
 PANEL_WIDTH = 2.6  # inches that a panel needs
-MOST_INSIDE, MOST_PANELS = 8, 24
+MOST_INSIDE, MOST_PANELS, MOST_COLUMNS = 8, 24, 4
+MOST_HIDDEN = 0.1  # of a curve, by the legend inside
 
 Legend = Literal["inside", "file", "none"]
 
@@ -39,7 +44,8 @@ _STYLE: dict[Any, Any] = {
 class Paper:
     """How figures are made for a paper; widths are in inches, fonts in points.
 
-    Without `x` every view of a figure is a file, without `legend` it is inside where it is short.
+    Without `x` every view of a figure is a file, without `legend` it is inside where it is short and hides no
+    curve.
     """
 
     width: float = WIDTH
@@ -123,10 +129,11 @@ def write_figures(sheets: Sequence[Sheet], folder: Path, form: str, paper: Paper
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with mpl.rc_context(paper.style):
+            place = _place_of_legend(sheets, paper)
             if paper.panel:
                 drawn = {folder / f"panel.{form}": (_draw_panel(sheets, paper), list(sheets))}
             else:
-                canvases = _draw_sheets(sheets, paper)
+                canvases = _draw_sheets(sheets, paper, place)
                 numbers = {id(each.figure): 0 for each in sheets}
                 numbers = {key: number for number, key in enumerate(numbers, 1)}
                 names = [_name(numbers[id(each.figure)], each, form) for each in sheets]
@@ -134,9 +141,8 @@ def write_figures(sheets: Sequence[Sheet], folder: Path, form: str, paper: Paper
                     folder / name: (canvas, [sheet])
                     for name, canvas, sheet in zip(names, canvases, sheets, strict=True)
                 }
-            legend = _legend_file(sheets, paper)
-            if legend is not None:
-                drawn[folder / f"legend.{form}"] = legend, []
+            if place == "file" and any(not sheet.rows for sheet in sheets):
+                drawn[folder / f"legend.{form}"] = _draw_legend(sheets, paper), []
             for path, (canvas, shown) in drawn.items():
                 # no date inside: the same run gives the same file
                 stamp = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form)
@@ -147,14 +153,51 @@ def write_figures(sheets: Sequence[Sheet], folder: Path, form: str, paper: Paper
     return written
 
 
-def _draw_sheets(sheets: Sequence[Sheet], paper: Paper) -> list[Canvas]:
+def _place_of_legend(sheets: Sequence[Sheet], paper: Paper) -> Legend:
+    """Return where legends go: where that is not said, inside if they are short and hide no curve."""
+    if paper.legend or paper.panel:
+        return paper.legend or "inside"
+    curves = [sheet for sheet in sheets if not sheet.rows]
+    entries = [sum(bool(each.get("showlegend", True)) for each in sheet.view.data) for sheet in curves]
+    if max(entries, default=0) > MOST_INSIDE:
+        return "file"
+    tried = _draw_sheets(curves, paper, "inside")
+    return "file" if any(_hides_curve(axes) for canvas in tried for axes in canvas.axes) else "inside"
+
+
+def _hides_curve(axes: Axes) -> bool:
+    """Return whether the legend lies on a good part of some curve."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    legend, canvas = axes.get_legend(), axes.figure
+    if legend is None:
+        return False
+    drawn: Any = FigureCanvasAgg(canvas)  # type: ignore[arg-type]
+    drawn.draw()
+    box = legend.get_window_extent()
+    return any(_share_inside(axes, line, box) > MOST_HIDDEN for line in axes.lines)
+
+
+def _share_inside(axes: Axes, line: Line2D, box: BboxBase) -> float:
+    """Return which share of a line, as far as it lies in its axes, lies in a box."""
+    places = axes.transData.transform(line.get_xydata())
+    places = places[np.isfinite(places).all(axis=1)]
+    if line.get_linestyle() != "None" and len(places) > 1:
+        along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(places, axis=0).T))])
+        even = np.linspace(0.0, along[-1], 500)
+        places = np.stack([np.interp(even, along, side) for side in places.T], axis=1)
+    shown = places[[axes.bbox.contains(*place) for place in places]]
+    return float(np.mean([box.contains(*place) for place in shown])) if len(shown) else 0.0
+
+
+def _draw_sheets(sheets: Sequence[Sheet], paper: Paper, place: Legend) -> list[Canvas]:
     from matplotlib.figure import Figure as Canvas
 
     canvases = [Canvas(figsize=(paper.width, SHAPE * paper.width)) for _ in sheets]
     boxes = [canvas.add_axes((0.2, 0.2, 0.7, 0.7)) for canvas in canvases]
     for axes, sheet in zip(boxes, sheets, strict=True):
         draw_view(axes, sheet.view, legend=False)
-        if _place_of_legend(sheets, paper) == "inside" and not sheet.rows:
+        if place == "inside" and not sheet.rows:
             _add_legend(axes)
     for with_rows in (False, True):
         group = [each for each, sheet in zip(boxes, sheets, strict=True) if bool(sheet.rows) == with_rows]
@@ -215,9 +258,20 @@ def _draw_panel(sheets: Sequence[Sheet], paper: Paper) -> Canvas:
         draw_view(axes, sheet.view, legend=False)
         axes.set_title(_heading(number, sheet, sheets, letters), loc="left")
     if _place_of_legend(sheets, paper) == "inside":
-        handles = _handles(canvas.axes)
-        canvas.legend(handles.values(), handles, loc="outside lower center", ncols=4, frameon=False)
+        lower = _fit_legend(canvas, _handles(canvas.axes), "outside lower center")
+        canvas.set_size_inches(paper.width, height + lower)
     return canvas
+
+
+def _fit_legend(canvas: Canvas, handles: Mapping[str, Any], place: Any) -> float:
+    """Add a legend that is not wider than its canvas, in columns; return its height in inches."""
+    for columns in range(min(MOST_COLUMNS, len(handles)), 0, -1):
+        legend = canvas.legend([*handles.values()], [*handles], loc=place, ncols=columns, frameon=False)
+        box = legend.get_window_extent()
+        if columns == 1 or box.width <= canvas.bbox.width:
+            return float(box.height / canvas.dpi)
+        legend.remove()
+    return 0.0
 
 
 def _heading(number: int, sheet: Sheet, sheets: Sequence[Sheet], letters: int) -> str:
@@ -229,27 +283,16 @@ def _heading(number: int, sheet: Sheet, sheets: Sequence[Sheet], letters: int) -
     return "\n".join(textwrap.wrap(text, letters)).replace("$", r"\$")
 
 
-def _place_of_legend(sheets: Sequence[Sheet], paper: Paper) -> Legend:
-    curves = [sheet.view.data for sheet in sheets if not sheet.rows]
-    entries = [sum(bool(each.get("showlegend", True)) for each in data) for data in curves]
-    return paper.legend or ("inside" if max(entries, default=0) <= MOST_INSIDE or paper.panel else "file")
-
-
-def _legend_file(sheets: Sequence[Sheet], paper: Paper) -> Canvas | None:
-    """Return a canvas with the legend of all curves, where it is a file of its own."""
+def _draw_legend(sheets: Sequence[Sheet], paper: Paper) -> Canvas:
+    """Return a canvas with the legend of all curves."""
     from matplotlib.figure import Figure as Canvas
 
-    curves = [sheet for sheet in sheets if not sheet.rows]
-    if not curves or _place_of_legend(sheets, paper) != "file":
-        return None
     hidden = Canvas()
-    for sheet in curves:
-        draw_view(hidden.add_subplot(), sheet.view, legend=False)
-    handles = _handles(hidden.axes)
+    for sheet in sheets:
+        if not sheet.rows:
+            draw_view(hidden.add_subplot(), sheet.view, legend=False)
     canvas = Canvas(figsize=(paper.width, 0.5))
-    canvas.legend(
-        handles.values(), handles, loc="center", ncols=max(1, int(paper.width / 1.4)), frameon=False
-    )
+    _fit_legend(canvas, _handles(hidden.axes), "center")
     return canvas
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import re
 import sys
 from dataclasses import replace
@@ -8,6 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from benchfw.errors import BenchfwError
+from benchfw.records import Record
 from benchfw.report.figures import build_figures
 from benchfw.report.figures.paper import Paper, choose_methods, choose_sheets, describe_sheets, write_figures
 from benchfw.report.figures.plot import PALETTE
@@ -86,6 +88,39 @@ def test_the_legend_can_be_a_file_of_its_own(figures, summary, tmp_path):
     assert legend.name == "legend.svg"
     assert "gd" in texts(legend)
     assert "gd" not in texts(drawn[0])
+
+
+def curves(make, run, *ends):
+    """Return the first figure of methods that fall to these ends, straight on logarithmic axes."""
+    places = [10 ** (each / 10) for each in range(31)]
+    results = [
+        make.result(
+            "optimizer", "p", f"method number {number} of several", r,
+            [Record("gap", round(at), at, at, at ** (math.log10(end) / 3)) for at in places],
+        )
+        for number, end in enumerate(ends)
+        for r in range(2)
+    ]  # fmt: skip
+    return build_figures(summarize(run, results))[:1]
+
+
+def test_a_legend_that_would_hide_a_curve_is_a_file_of_its_own(make, run, tmp_path):
+    asked = {"x": "cost", "width": 3.25, "font_size": 8.0}
+    diagonal = write(curves(make, run, 1e-5), None, tmp_path / "a", **asked)
+    assert [each.name for each in diagonal] == ["01-p-gap-gradients.svg"]
+    everywhere = curves(make, run, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
+    assert write(everywhere, None, tmp_path / "b", **asked)[-1].name == "legend.svg"
+    assert len(write(everywhere, None, tmp_path / "c", legend="inside", **asked)) == 1
+
+
+@pytest.mark.parametrize("width", [3.25, 5.5])
+def test_the_legend_of_a_panel_lies_inside_it(make, run, tmp_path, width):
+    (panel,) = write(curves(make, run, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5), None, tmp_path, panel=True, width=width)
+    root = ET.fromstring(panel.read_text(encoding="utf-8"))
+    (legend,) = (part for part in root.iter() if part.get("id") == "legend_1")
+    across = [float(part.get("x")) for part in legend.iter("{http://www.w3.org/2000/svg}text")]
+    assert min(across) > 0
+    assert max(across) + 80 < 72 * width  # about what a name takes
 
 
 def test_curves_are_drawn_against_the_axis_that_was_asked_for(figures, summary, tmp_path):
