@@ -23,7 +23,7 @@ from benchfw.report.figures.plot import (
     rounded,
 )
 from benchfw.report.text import escape_plotly
-from benchfw.report.tuning.problems import TunedProblem, setting_value, settings_text
+from benchfw.report.tuning.problems import NEVER, UNFINISHED, TunedProblem, setting_value, settings_text
 from benchfw.search import Choice, Integer, Log
 from benchfw.summary.attempts import Attempt
 from benchfw.summary.tuned import TunedMethod
@@ -43,10 +43,11 @@ _SENSITIVITY = (
     "is the setting that was chosen, a cross at the edge one that {failed}. All parameters vary at once: "
     "where the dots lie level, a parameter hardly matters."
 )
+_NO_VALUES = "No setting has a value: each cross is one that {failed}. A ring is the setting that was chosen."
 
 
 def allowance_figures(found: TunedProblem, styles: Mapping[Cell, Style]) -> list[Figure]:
-    """Return performance against the number of tuning trials; none where it is not known."""
+    """Return performance against the number of tuning trials; none where no value of it is known."""
     if found.comparison is None or not any(each.counts for each in found.methods):
         return []
     data: list[dict[str, Any]] = []
@@ -68,6 +69,8 @@ def allowance_figures(found: TunedProblem, styles: Mapping[Cell, Style]) -> list
             trace |= {"name": name, "type": "scatter", "legendgroup": name, "showlegend": shown}
             trace["meta"] = {"part": part, "backend": each.cell.backend}
             data.append(trace)
+    if not heights:
+        return []
     counts = sorted({count for trace in data for count in trace["x"]})
     title = f"{found.problem}: tuning allowance"
     layout = {
@@ -117,9 +120,11 @@ def sensitivity_figures(found: TunedProblem, styles: Mapping[Cell, Style]) -> li
     names = ", ".join(map(found.name, found.cells))
     alt = f"Dots of {found.value_name} on {found.problem} against {', '.join(paths)} of {names}."
     failed = "never reached the target" if found.first.axis else "did not finish"
-    words = _SENSITIVITY.format(better=_better(found), failed=failed)
+    known = any(mark["meta"]["part"] == "dots" for view in views for mark in view.data)
+    words = (_SENSITIVITY if known else _NO_VALUES).format(better=_better(found), failed=failed)
     title = f"{found.problem}: sensitivity"
-    return [Figure(title, alt, words, tuple(views), controls=("log y",), height=440, problem=found.problem)]
+    controls = ("log y",) if known else ()
+    return [Figure(title, alt, words, tuple(views), controls=controls, height=440, problem=found.problem)]
 
 
 def _sensitivity_view(found: TunedProblem, path: str, styles: Mapping[Cell, Style]) -> View:
@@ -132,7 +137,7 @@ def _sensitivity_view(found: TunedProblem, path: str, styles: Mapping[Cell, Styl
         for one in each.attempts
         if math.isfinite(value := each.value(one.score))
     ]
-    axis = _value_axis(found, values)
+    axis = _value_axis(found, values) if values else _empty_axis(found, len(methods))
     edge = partial(_edge, values, log=axis["type"] == "log", flipped=found.is_flipped)
     data: list[dict[str, Any]] = []
     for number, each in enumerate(methods):
@@ -190,7 +195,6 @@ def _sensitivity_parts(
     """Return dots with their ranges, crosses for settings without a value, and rings around the chosen."""
     finite = [each for each in method.attempts if math.isfinite(method.value(each.score))]
     failed = [each for each in method.attempts if not math.isfinite(method.value(each.score))]
-    chosen = [each for each in method.chosen if math.isfinite(method.value(each.score))]
     parts = {}
     if finite:
         ranges = [found.shown_interval(_range(method, each)) for each in finite]
@@ -201,12 +205,13 @@ def _sensitivity_parts(
     if failed:
         parts["failed"] = _marks([places[id(each)] for each in failed], [edge] * len(failed), style, 8, "x")
         parts["failed"]["text"] = [_hover(method, each, math.inf) for each in failed]
-    if chosen:
-        heights = [found.shown(each.score.value) for each in chosen]
-        parts["chosen"] = _marks([places[id(each)] for each in chosen], heights, style, 15, "circle-open")
-        parts["chosen"]["text"] = [
-            f"chosen: {_hover(method, each, found.shown(each.score.value))}" for each in chosen
-        ]
+    values = [method.value(each.score) for each in method.chosen]
+    heights = [found.shown(value) if math.isfinite(value) else edge for value in values]
+    parts["chosen"] = _marks([places[id(each)] for each in method.chosen], heights, style, 15, "circle-open")
+    parts["chosen"]["text"] = [
+        f"chosen: {_hover(method, each, found.shown(value))}"
+        for each, value in zip(method.chosen, values, strict=True)
+    ]
     return parts
 
 
@@ -240,8 +245,13 @@ def _hover(method: TunedMethod, attempt: Attempt, value: float) -> str:
 
 
 def _edge(values: Sequence[float], number: int, *, log: bool, flipped: bool) -> float:
-    """Return where settings without a value are drawn: beyond the worst of all others, a row a method."""
-    low, high = (min(values), max(values)) if values else (0.0, 1.0)
+    """Return where settings without a value are drawn: beyond the worst of all others, a row a method.
+
+    Where nothing has a value, a row is its number.
+    """
+    if not values:
+        return number + 1.0
+    low, high = min(values), max(values)
     beyond = ABOVE * (number + 1)
     if log:
         return float(high * (high / low) ** beyond)
@@ -256,6 +266,13 @@ def _value_axis(found: TunedProblem, values: Iterable[float]) -> dict[str, Any]:
         "type": "log" if logarithmic else "linear",
         "exponentformat": "power",
     }
+
+
+def _empty_axis(found: TunedProblem, rows: int) -> dict[str, Any]:
+    """Return an axis without numbers, where no setting of so many methods has a value."""
+    missing = NEVER if found.first.axis else UNFINISHED
+    ticks = {"tickvals": [row + 1.0 for row in range(rows)], "ticktext": [missing] * rows}
+    return _value_axis(found, ()) | ticks | {"range": [0.0, rows + 1.0]}
 
 
 def _better(found: TunedProblem) -> str:

@@ -46,6 +46,19 @@ def test_dots_of_the_sensitivity_are_settings_and_crosses_those_that_fail(summar
     assert all(-0.5 < x < 1.5 for each in mode.data for x in each["x"])
 
 
+def test_settings_without_a_value_have_a_word_for_it_and_no_number(tuned):
+    never = lambda step, repetition: math.inf  # noqa: E731
+    figures = figures_of(tuned({"gd": never, "sgd": never}, {"gd": math.nan, "sgd": math.nan}))
+    assert "p: tuning allowance" not in figures
+    figure = figures["p: sensitivity"]
+    (view,) = figure.views
+    assert view.layout["yaxis"]["ticktext"] == ["never", "never"]
+    heights = {y for each in view.data for y in each["y"]}
+    assert heights == {*view.layout["yaxis"]["tickvals"]}
+    assert [each["name"] for each in view.data if each["meta"]["part"] == "chosen"] == ["gd", "sgd"]
+    assert "each cross is one that never reached the target" in figure.how_to_read
+
+
 def test_they_are_drawn_for_a_paper_too(summary, tmp_path):
     pytest.importorskip("matplotlib")
     found = [each for each in build_figures(summary) if "tuning" in each.title or "sensitivity" in each.title]
