@@ -12,6 +12,7 @@ from benchfw.report.figures.paper import Sheet
 from benchfw.report.site.machines import describe_machine
 from benchfw.report.tables import TextTable, headline_table
 from benchfw.report.text import plural, printable
+from benchfw.report.verdicts.phrases import target_text
 from benchfw.summary.model import Comparison, Summary
 
 _SPECIAL = {
@@ -56,9 +57,15 @@ def _describe(sheet: Sheet, summary: Summary, run: Run) -> str:
     drawn = [each for each in about if figure.title.removeprefix(f"{each.problem}: ") in each.lines]
     joint = " against " if drawn else ", "
     against = f"{joint}{sheet.view.label}" if sheet.view.label else ""
-    general = caption(about[0]) if about else figure.how_to_read
-    how = _describe_lines(drawn[0], sheet) if drawn else general
-    return " ".join(filter(None, [f"{figure.title}{against}.", how, _origin(run)]))
+    aims = [f"Target: {target_text(each)}." for each in about if each.targets and _shows_arrivals(sheet)]
+    how = _describe_lines(drawn[0], sheet) if drawn else figure.how_to_read
+    return " ".join(filter(None, [f"{figure.title}{against}.", *aims, how, _origin(run)]))
+
+
+def _shows_arrivals(sheet: Sheet) -> bool:
+    """Return whether some axis is what runs take to the target."""
+    axes = (sheet.view.layout.get(name, {}) for name in ("xaxis", "yaxis"))
+    return any(" to target" in each.get("title", {}).get("text", "") for each in axes)
 
 
 def _describe_lines(comparison: Comparison, sheet: Sheet) -> str:

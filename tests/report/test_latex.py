@@ -6,7 +6,9 @@ import re
 
 import pytest
 
-from benchfw.report.latex import _escape, latex_tables
+from benchfw.report.figures import build_figures
+from benchfw.report.figures.paper import Paper, choose_sheets
+from benchfw.report.latex import _escape, latex_captions, latex_tables
 from benchfw.summary.summarize import summarize
 
 
@@ -36,3 +38,17 @@ def test_a_table_of_small_targets_and_large_ratios_is_plain_text(make, run):
     assert r"10^{-6}" in text
     assert r"10^{7}" in text
     assert not re.findall(r"[^\x00-\x7f±–]", text)
+
+
+def test_a_caption_says_what_its_figure_shows_and_not_what_the_table_shows(tuned, run):
+    takes = lambda step, repetition: 100.0 + step + repetition  # noqa: E731
+    summary = tuned({"gd": takes, "sgd": takes}, {"gd": 100, "sgd": 200})
+    sheets = choose_sheets(build_figures(summary), Paper(x="cost"))
+    captions = {
+        each.figure.title: latex_captions([("a.pdf", each)], summary, run).replace("\\", "")
+        for each in sheets
+    }
+    assert "Target: gap 1. Lower is better. Each dot is a setting" in captions["p: sensitivity"]
+    assert "Lower is better. A line is what the best" in captions["p: tuning allowance"]
+    assert "its bar from the lowest to the highest run" in captions["p: to the target"]
+    assert not any("ratios to" in each for each in captions.values())

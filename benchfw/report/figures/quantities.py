@@ -26,6 +26,11 @@ from benchfw.summary.model import Comparison, Row, Sweep
 Styles: TypeAlias = Mapping[Cell, Style]
 
 _DOTS = "Each dot is one method, its bar the 95 % interval over repetitions. "
+_ARRIVALS = (
+    "Each dot is one method: the geometric mean over repetitions, its bar from the lowest to the highest "
+    "run, widened for the time between looks and for a busy machine; where some run never arrives or starts "
+    "at the target, the median and its interval. "
+)
 _APART = "Bars that overlap do not mean 'no difference': repetitions are paired, so see the ratios. "
 _LEFT = "Further left is better. "
 _AGAINST = "Against cost, lower is a smaller variance and further left a cheaper draw. "
@@ -53,19 +58,20 @@ _BESIDE = frozenset(
     }
 )
 _SWEEP = (
-    "Lower is better. Each line is one family of methods that differ in {parameter} only; a bar is the 95 % "
-    "interval over repetitions. "
+    "Lower is better. Each line is one family of methods that differ in {parameter} only; a bar is {bar}. "
 )
-_SWEPT_DRAWS = (
-    "An arrow upwards, or no bar: a few draws carry most of the variance. The other views show what a draw "
-    "takes, and what the methods themselves say of the problem."
-)
+_POINT = "A hollow mark is a method with one value of it. "
+_SWEPT_BARS = {
+    "optimizer": "the interval of the median over repetitions or, to the target, the lowest and highest run",
+    "estimator": "the 95 % interval over repetitions",
+}
+_SWEPT_DRAWS = "An arrow upwards, or no bar: a few draws carry most of the variance."
 
 
 def target_figures(comparison: Comparison, styles: Styles) -> list[Figure]:
     """Return time and cost to the common target; methods that never reach it have no dot."""
     units = {name: column_title(comparison, name) for name in ("seconds_to_target", "cost_to_target")}
-    return _dots(comparison, styles, "to the target", units, _DOTS + _APART + _TARGET)
+    return _dots(comparison, styles, "to the target", units, _ARRIVALS + _APART + _TARGET)
 
 
 def estimator_figures(comparison: Comparison, styles: Styles) -> list[Figure]:
@@ -195,15 +201,16 @@ def sweep_figures(comparison: Comparison, styles: Styles) -> list[Figure]:
     views = [view for view in views if _varies(view)]
     if not views:
         return []
-    families = ", ".join(sweep.families)
+    families = ", ".join(_family_name(comparison, sweep, family) for family in sweep.families)
     title = f"{comparison.problem}: against {sweep.parameter}"
     alt = f"Lines of {', '.join(view.label for view in views)} against {sweep.parameter} for {families}."
-    words = _SWEEP.format(parameter=sweep.parameter)
+    words = _SWEEP.format(parameter=sweep.parameter, bar=_SWEPT_BARS[comparison.kind])
+    words += _POINT if len(sweep.curves) < len(sweep.families) else ""
     if any(each["meta"]["part"] == "arrow" for view in views for each in view.data):
         words += ARROWS
     if comparison.kind == "estimator":
         words += _SWEPT_DRAWS
-    return [Figure(title, alt, words, tuple(views), controls=("log x", "log y"), height=460)]
+    return [Figure(title, alt, words.rstrip(), tuple(views), controls=("log x", "log y"), height=460)]
 
 
 def _swept(comparison: Comparison, found: Mapping[str, None]) -> list[str]:
@@ -227,7 +234,13 @@ def _sweep_view(comparison: Comparison, sweep: Sweep, quantity: str, styles: Sty
     data = [
         trace
         for family, points in lines.items()
-        for trace in _sweep_line(family, points, edges, styles[points[0][1].cell])
+        for trace in _sweep_line(
+            _family_name(comparison, sweep, family),
+            points,
+            edges,
+            styles[points[0][1].cell],
+            is_curve=family in sweep.curves,
+        )
     ]
     label = column_title(comparison, quantity).replace("_", " ")
     layout = {
@@ -243,6 +256,13 @@ def _sweep_view(comparison: Comparison, sweep: Sweep, quantity: str, styles: Sty
         "showlegend": True,
     }
     return View(label, data, layout)
+
+
+def _family_name(comparison: Comparison, sweep: Sweep, family: str) -> str:
+    """Return what a family is called; one of a single value is a method."""
+    if family in sweep.curves:
+        return family
+    return comparison.name(next(iter(sweep.families[family].values())))
 
 
 def _varies(view: View) -> bool:
@@ -270,16 +290,18 @@ def _find_rows(comparison: Comparison, cells: Iterable[Cell], quantity: str) -> 
 
 
 def _sweep_line(
-    family: str, points: Sequence[tuple[float, Row]], edges: Edges, style: Style
+    name: str, points: Sequence[tuple[float, Row]], edges: Edges, style: Style, *, is_curve: bool
 ) -> list[dict[str, Any]]:
     values, rows = zip(*points, strict=True)
     intervals = [row.interval for row in rows]
     heights = [row.interval.estimate for row in rows]
-    line = line_trace(family, values, heights, style, "%{y:.3g} at %{x:g}", dash="solid")
+    line = line_trace(name, values, heights, style, "%{y:.3g} at %{x:g}", dash="solid")
+    # of methods with one value several may lie at one place
+    mark = {"symbol": style.symbol, "size": 8} if is_curve else {"symbol": f"{style.symbol}-open", "size": 12}
     line |= {
         "mode": "lines+markers",
         "legendgroup": line["name"],
-        "marker": {"color": style.colour, "symbol": style.symbol, "size": 8},
+        "marker": {"color": style.colour, **mark},
         "error_y": error_bars([*map(edges.clip, intervals)], style),
         "meta": {"part": "line", "backend": rows[0].cell.backend},
     }
