@@ -5,9 +5,10 @@ It has no script and takes its colours from the notebook around it, light or dar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from benchfw.provenance import Run
 from benchfw.records import Cell
@@ -26,6 +27,11 @@ from benchfw.summary.model import Comparison, Summary
 
 MOST_VERDICTS, MOST_TABLES, MOST_FAULTS = 12, 3, 5
 
+_BANDS = (
+    "The median of the repetitions; the band holds the central 80 % of them, all of them if they are ten or "
+    "fewer."
+)
+_BOUNDS = "A thin dotted line is what a theorem promises."
 _STYLE = Path(__file__).parent / "html" / "templates" / "cell.css"
 
 
@@ -121,12 +127,18 @@ def _figure(figure: Figure, view: View) -> str:
     names = {
         each["name"]: str(each.get("line", {}).get("color") or each.get("marker", {}).get("color"))
         for each in view.data
-        if each.get("showlegend", True) and each.get("name")
+        if each.get("showlegend", True) and each.get("name") and _part(each) != "bound"
     }
     # Plotly's names are escaped already
     legend = "".join(f"<span>{_swatch(colour)}{name}</span>" for name, colour in names.items())
-    note = '<p class="note">The median of the repetitions; the band holds the central 80 % of them.</p>'
-    return f'<div class="names">{legend}</div>{svg}{note if "bands" in figure.controls else ""}'
+    notes = [_BANDS] if "bands" in figure.controls else []
+    notes += [_BOUNDS] if "bound" in map(_part, view.data) else []
+    note = f'<p class="note">{" ".join(notes)}</p>' if notes else ""
+    return f'<div class="names">{legend}</div>{svg}{note}'
+
+
+def _part(trace: Mapping[str, Any]) -> str:
+    return str(trace.get("meta", {}).get("part", ""))
 
 
 def render_runs(rows: Sequence[Sequence[str]]) -> str:

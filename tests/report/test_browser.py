@@ -221,6 +221,12 @@ def test_a_long_name_is_whole_above_the_plot_and_short_beside_it(make, written, 
     assert page.evaluate(labels) == ["gd", f"{long[:25]}…"]
 
 
+def test_a_line_that_is_alone_has_its_name_above_the_plot(make, written, look):
+    page = look(written([make.result("optimizer", "p", "gd", 0, make.curve("gap", [9, 5, 2, 1]))]))
+    names = "[...document.querySelectorAll('.names button')].map((each) => each.textContent)"
+    assert page.evaluate(names)[0] == "gd"
+
+
 def test_a_switch_is_reached_and_pressed_by_the_keyboard_alone(page):
     page.evaluate("document.querySelectorAll('.switch')[1].querySelector('button').focus()")
     for key, code in (("Tab", 9), ("Enter", 13)):

@@ -203,7 +203,7 @@
     row.setAttribute("aria-label", "Methods");
     const fill = () => {
       const entries = named(figure.views[state.view]);
-      row.replaceChildren(...(entries.length > 1 ? entries : []).map((trace) => {
+      row.replaceChildren(...entries.map((trace) => {
         const button = document.createElement("button");
         button.type = "button";
         button.append(key(trace), plain(trace.name));
