@@ -166,7 +166,7 @@ def _headline(comparison: Comparison) -> list[tuple[str, bool]]:
         off = comparison.biased or comparison.biased_singly or _has_offset(comparison)
         mse = [("mse", True)] if off else []
         product = [(comparison.product, False), ("relative_efficiency", False)]
-        return [("bias", False), ("variance", True), *mse, ("seconds_per_draw", False), *product, *_PREPARED]
+        return [("bias", False), ("variance", True), *mse, ("seconds_per_draw", True), *product, *_PREPARED]
     shown = [(metric, False) for metric in comparison.metrics[:1]]
     then = [(name, False) for name in when_done(comparison)]
     return [*shown, *then, ("seconds_to_target", True), ("cost_to_target", True), *_PREPARED]
@@ -177,14 +177,18 @@ def _with_cpu_times(
 ) -> Iterator[tuple[str, bool]]:
     """Yield quantities, and after a time the CPU seconds where a method's differ from it.
 
-    So they stand where trials ran beside each other, which makes both longer.
+    So they stand where trials ran beside each other, which makes both longer, and with the ratio where
+    verdicts are about them.
     """
     for name, with_ratio in quantities:
-        yield name, with_ratio
+        decides = comparison.by_cpu and name in _CPU
+        yield name, with_ratio and not decides
         if name in _CPU and (
-            comparison.jobs > 1 or any(_differs(comparison, cell, name) for cell in comparison.measured)
+            decides
+            or comparison.jobs > 1
+            or any(_differs(comparison, cell, name) for cell in comparison.measured)
         ):
-            yield _CPU[name], False
+            yield _CPU[name], with_ratio and decides
 
 
 def _differs(comparison: Comparison, cell: Cell, quantity: str) -> bool:

@@ -107,6 +107,18 @@ def test_efficiency_counts_the_bias(estimator, run):
     assert "mean of the same precision" not in caption(comparison)
 
 
+def test_every_ratio_of_the_verdict_stands_in_the_table(estimator, run):
+    rng = np.random.default_rng(15)
+    results = estimator("a", rng.normal(0, 3, (5, 400)), seconds=np.linspace(1.0, 1.1, 5))
+    results += estimator("b", rng.normal(0, 1, (5, 400)), seconds=np.linspace(3.0, 3.3, 5))
+    comparison = summarize(run, results).comparisons[0]
+    assert "times more time a draw" in verdict(comparison)
+    table = headline_table(comparison)
+    place = table.header.index("time a draw, s")
+    assert table.header[place + 1] == "typical ratio"
+    assert table.rows[1][place + 1] == "3"
+
+
 def test_one_run_claims_nothing_about_variance_x_time(estimator, run):
     rng = np.random.default_rng(7)
     results = estimator("a", rng.normal(0, 1, (1, 1000))) + estimator("b", rng.normal(0, 9, (1, 1000)))

@@ -77,6 +77,15 @@ def test_cpu_seconds_do_not_decide_for_a_method_that_waits(make, run):
     assert "CPU" in verdict(compared(busy(run), runs(make, "a", share=0.5) + runs(make, "b", 50, share=0.4)))
 
 
+def test_the_ratio_of_a_verdict_on_cpu_time_stands_in_the_table(make, run):
+    comparison = compared(busy(run), runs(make, "a", share=0.97) + runs(make, "b", 50, 15.0, share=0.97))
+    assert "15 times more CPU time" in verdict(comparison)
+    table = headline_table(comparison)
+    place = table.header.index("CPU time to target, s")
+    assert table.header[place - 1 : place + 2] == ("time to target, s", "CPU time to target, s", "ratio")
+    assert table.rows[1][place + 1] == "15"
+
+
 def test_a_target_that_is_met_beyond_the_budget_is_not_reached(make, run):
     late = runs(make, "a", cost=500.0, budget=Budget(cost=100.0))
     comparison = compared(run, late + runs(make, "b", cost=90.0, budget=Budget(cost=100.0)))
