@@ -45,7 +45,7 @@ RULES = {
     r"At every|shown at every|ahead of the others|The same holds|there, by at least": "Sweeps",
     r"[Bb]ias beyond noise|mean is off|[Oo]ff in single runs|depend on each other": "Is it biased?",
     r"[Pp]ossibly biased": "Is it biased?",
-    r"(mean squared error|variance) x (CPU )?time": "Which estimator for the time?",
+    r"(mean squared error|variance) x (CPU )?time|squared error of .* bias$": "Which estimator for the time?",
     r"three (paired runs )?are needed|six are needed|too few of their runs": "Too few runs",
     r"[Tt]oo few runs for so many comparisons": "Undecided",
     r"[Nn]o difference beyond noise": "Undecided",

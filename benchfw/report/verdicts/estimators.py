@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from benchfw.analysis.bias import FEWEST_RUNS
 from benchfw.analysis.decisions import Verdict
+from benchfw.analysis.significance import MARGIN
 from benchfw.records import Cell
 from benchfw.report.text import FEW_NAMES, figures, join_names, plural, ratio_text, spread_text
 from benchfw.report.verdicts.phrases import (
@@ -74,7 +75,27 @@ def _efficiency(comparison: Comparison, best: Row) -> str:
         comparison, best.cell, comparison.clocked("seconds_per_draw"), f"{comparison.time} a draw"
     )
     whole = f"{begin_with([name])} has a {label} {product} than {reference} ({runs})"
-    return f"{whole}. In parts: {variance}, {seconds}"
+    biases = _bias_shares(comparison, (comparison.reference_for(best.cell), best.cell))
+    return f"{whole}. In parts: {variance}, {seconds}{biases}"
+
+
+def _bias_shares(comparison: Comparison, cells: Sequence[Cell]) -> str:
+    """Return ', and 65 % of the squared error of cut is bias', of those with a bias that counts."""
+    shares = {cell: _bias_share(comparison, cell) for cell in cells}
+    named = [
+        f"{figures(100 * share, 2, -1)} % of the squared error of {comparison.name(cell)}"
+        for cell, share in shares.items()
+        if share > 1 - 1 / MARGIN
+    ]
+    return f", and {join_names(named)} {'is' if len(named) == 1 else 'are'} bias" if named else ""
+
+
+def _bias_share(comparison: Comparison, cell: Cell) -> float:
+    """Return which share of a method's mean squared error is not variance; 0 where no bias was found."""
+    error, variance = comparison.row(cell, "mse"), comparison.row(cell, "variance")
+    if error is None or variance is None or cell not in {*comparison.biased, *comparison.biased_singly}:
+        return 0.0
+    return 1 - variance.interval.estimate / error.interval.estimate
 
 
 def _part(comparison: Comparison, cell: Cell, quantity: str, noun: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -105,6 +106,22 @@ def test_efficiency_counts_the_bias(estimator, run):
         "No method is shown to have a smaller mean squared error x time than fair. The next, cut, has one 9"
     )
     assert "mean of the same precision" not in caption(comparison)
+
+
+def test_the_parts_of_an_error_that_is_mostly_bias_name_the_bias(estimator, run):
+    rng = np.random.default_rng(16)
+    noisy = estimator("fair", rng.normal(0, 3, (5, 400)), claim=False)
+    cut = estimator("cut", rng.normal(1.4, 1.0, (5, 400)))  # 1.96 of 2.96 is the square of the bias
+    said = verdict(summarize(run, noisy + cut).comparisons[0])
+    share = re.search(r"In parts: .*, and (\d+) % of the squared error of cut is bias\. Claimed to be", said)
+    assert 63 <= int(share[1]) <= 69
+    off = estimator("off", rng.normal(9, 3, (5, 400)), claim=False)
+    both = verdict(summarize(run, off + cut).comparisons[0])
+    assert re.search(
+        r"[89]\d % of the squared error of off and 6\d % of the squared error of cut are bias", both
+    )
+    fair = estimator("better", rng.normal(0, 1.0, (5, 400)))
+    assert "squared error of" not in verdict(summarize(run, noisy + fair).comparisons[0])
 
 
 def test_every_ratio_of_the_verdict_stands_in_the_table(estimator, run):
