@@ -191,9 +191,18 @@ def test_two_bundles_of_a_suite_are_two_lines_with_their_machines_and_commands(l
     assert "(#run-1) on " in rows[0]
     assert "[`benchfw run bowls.toml --quick --only fast --threads 2`](#run-2) on " in rows[1]
     assert ", quick | `runs/gpu/bowls.zip` |" in page
+    assert "| document | holds | not testable | differs by run |" in page
+    assert "| Bowler 1999 |  |  | 2 |\n| Potter 2001 | 1 | 1 |  |" in page
     assert page.count("The bowl is round") == 1
     missing = next(each for each in page.splitlines() if "Both arrive" in each and "missing" in each)
     assert missing.endswith("it is about the full size, and the run was quick | `benchfw run bowls.toml` |")
+
+
+def test_a_claim_that_two_runs_decide_alike_is_counted_once(line):
+    shutil.copy(line.folder / "runs/cpu/bowls.zip", line.folder / "runs/gpu/bowls.zip")
+    page = page_of(line)
+    assert page.count("Slow is not slower (Figure 1)") == 2
+    assert "| Bowler 1999 | 1 | 1 |  |\n| Potter 2001 | 1 |  | 1 |" in page
 
 
 def test_of_two_suites_of_one_name_the_bundle_is_that_of_the_one_it_has_more_in_common_with(line):

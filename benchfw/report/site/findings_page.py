@@ -24,12 +24,12 @@ READING = (
     "found lies inside what is claimed, is **refuted** if it lies outside, and **undecided** if it lies "
     "across the end. All claims that one run decides share an error of {budget:.0%}. A claim is **missing** "
     "without a bundle of its suite, and **stale** where the claim or the suite has changed since the run: "
-    "its old verdict is not shown."
+    "its old verdict is not shown. This table counts each claim once; below, it has a line for each run."
 )
 VERDICTS: tuple[Standing | Absence, ...] = (*Standing, *Absence)
 COMMIT_DIGITS = 10
 _TEST = re.compile(r"`?(?:\b\w+/)*\b(test_\w+\.py::test_\w+)`?")  # a test that holds what no run can
-_OTHERS = "Claims without a source"
+_OTHERS, _DIFFERS = "Claims without a source", "differs by run"
 
 
 def build_page(findings: Sequence[Finding], documents: Documents, folder: PurePath) -> dict[PurePath, str]:
@@ -45,7 +45,7 @@ def build_page(findings: Sequence[Finding], documents: Documents, folder: PurePa
 
 
 def count_verdicts(findings: Sequence[Finding]) -> str:
-    """Return '36 claims: 20 holds, 2 refuted, 14 missing'."""
+    """Return '36 findings: 20 holds, 2 refuted, 14 missing'."""
     counts = Counter(each.verdict for each in findings)
     said = ", ".join(f"{counts[each]} {each}" for each in VERDICTS if counts[each])
     return f"{plural(len(findings), 'finding')}: {said}" if said else "no claims"
@@ -87,12 +87,22 @@ def _number_runs(groups: Mapping[Document, Sequence[Finding]]) -> dict[str, tupl
 
 
 def _overview(groups: Mapping[Document, Sequence[Finding]]) -> Iterator[str]:
-    used = [each for each in VERDICTS if any(one.verdict is each for own in groups.values() for one in own)]
+    counts = {document: Counter(_find_verdicts(findings)) for document, findings in groups.items()}
+    used = [each for each in (*VERDICTS, _DIFFERS) if any(each in own for own in counts.values())]
     yield _row(["document", *used])
     yield "|---|" + "---:|" * len(used)
-    for document, findings in groups.items():
-        counts = Counter(each.verdict for each in findings)
-        yield _row([escape_markdown(document.name) or _OTHERS, *(str(counts[each] or "") for each in used)])
+    for document, own in counts.items():
+        yield _row([escape_markdown(document.name) or _OTHERS, *(str(own[each] or "") for each in used)])
+
+
+def _find_verdicts(findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield one verdict a claim, however many runs decide it."""
+    claims: dict[tuple[str, str], list[Standing | Absence]] = {}
+    for each in findings:
+        claims.setdefault((each.suite, each.claim.digest), []).append(each.verdict)
+    for verdicts in claims.values():
+        found = {*([each for each in verdicts if isinstance(each, Standing)] or verdicts)}
+        yield found.pop() if len(found) == 1 else _DIFFERS
 
 
 def _numbered(document: Document, findings: Sequence[Finding]) -> list[tuple[str, Finding]]:
