@@ -46,14 +46,17 @@ MOST_NEIGHBOURS = 5
 def nearest(name: str, legal: Iterable[str], otherwise: str | None = None) -> str:
     """Return "; did you mean 'x'?" for the closest legal name, else `otherwise`, or the legal names.
 
-    Of many legal names, only the five nearest are listed.
+    Of many legal names, only the five nearest are listed; if some are the name with parameters, those.
     """
     import difflib  # only a mistake pays for it
 
     names = sorted(legal)
-    close = difflib.get_close_matches(name, names, n=1)
-    if close:
+    swept = [each for each in names if each.startswith(f"{name} (")]
+    close = swept or difflib.get_close_matches(name, names, n=1)
+    if len(close) == 1:
         return f"; did you mean '{close[0]}'?"
+    if swept:
+        return f"; choose from: {list_neighbours(name, swept)}"
     if otherwise is not None:
         return otherwise
     return f"; choose from: {list_neighbours(name, names)}" if names else ""
