@@ -222,7 +222,7 @@ class Outcome:
     status: Status
     ending: Ending
     reason: str = ""
-    records: tuple[Record, ...] = ()
+    records: tuple[Record, ...] = field(default=(), repr=False)  # a prompt would print all of them
     facts: Mapping[str, float] = field(default_factory=dict)
     caveats: tuple[str, ...] = ()
     claims_unbiased: bool = False

@@ -54,6 +54,13 @@ def test_texts_of_an_outcome_are_cut_and_names_stay_different():
     assert len({Spec("a", label=f"{long}{k}").label for k in range(2)}) == 2
 
 
+def test_an_outcome_at_a_prompt_shows_how_it_ended_and_not_all_of_its_records():
+    records = [Record("gap", number, 1.0, 1.0, 0.5) for number in range(1000)]
+    shown = repr(Outcome(Status.DONE, Ending.ITERATIONS, "budget of 999 iterations", tuple(records)))
+    assert "budget of 999 iterations" in shown
+    assert len(shown) < 500
+
+
 def test_only_so_many_facts_and_caveats_are_kept_and_the_rest_is_counted():
     facts = {str(k): float(k) for k in range(10**4)}
     found = Outcome(Status.DONE, Ending.COST, facts=facts, caveats=tuple(map(str, range(10**4))))
