@@ -70,4 +70,8 @@ def _rest(count: int, noun: str, start: str = "- ") -> Iterator[str]:
 
 
 def _shorten(text: str) -> str:
-    return text if len(text) <= LONGEST_ANSWER else f"{text[: LONGEST_ANSWER - 1]}…"
+    """Return the words of a text that there is room for."""
+    if len(text) <= LONGEST_ANSWER:
+        return text
+    whole, _, rest = text[: LONGEST_ANSWER - 1].rpartition(" ")
+    return f"{whole or rest} …"

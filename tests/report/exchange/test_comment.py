@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from benchfw.report.exchange.comment import comment
+from benchfw.records import Status
+from benchfw.report.exchange.comment import LONGEST_ANSWER, comment
 from benchfw.summary.summarize import summarize
 
 SCREEN = 40  # lines
@@ -31,6 +32,17 @@ def test_many_problems_and_methods_fit_one_screen_and_say_how_many_are_left_out(
     assert len(lines) <= SCREEN
     assert "- … 3 more problems" in lines
     assert "… 4 more methods" in lines
+
+
+def test_what_is_too_long_ends_after_a_word(make, run):
+    reason = "ValueError: " + "operands could not be broadcast together " * 20
+    failed = {"status": Status.FAILED, "reason": reason}
+    results = [make.result("optimizer", "p", "gd", r, [], **failed) for r in range(2)]
+    (fault,) = [line for line in comment(summarize(run, results), run).splitlines() if "failed" in line]
+    assert len(fault) < LONGEST_ANSWER + 40
+    whole, cut = fault.rsplit(" ", 1)
+    assert cut == "…"
+    assert whole.rsplit(" ", 1)[1] in reason.split()
 
 
 def test_names_are_text(make, run):
