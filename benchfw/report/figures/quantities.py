@@ -296,10 +296,11 @@ def _sweep_line(
     intervals = [row.interval for row in rows]
     heights = [row.interval.estimate for row in rows]
     line = line_trace(name, values, heights, style, "%{y:.3g} at %{x:g}", dash="solid")
-    # of methods with one value several may lie at one place
-    mark = {"symbol": style.symbol, "size": 8} if is_curve else {"symbol": f"{style.symbol}-open", "size": 12}
+    mark: dict[str, Any] = {"symbol": style.symbol, "size": 8}
+    if not is_curve:  # several may lie at one place
+        mark = {"symbol": f"{style.symbol}-open", "size": 13, "line": {"width": 2, "color": style.colour}}
     line |= {
-        "mode": "lines+markers",
+        "mode": "lines+markers" if is_curve else "markers",
         "legendgroup": line["name"],
         "marker": {"color": style.colour, **mark},
         "error_y": error_bars([*map(edges.clip, intervals)], style),
