@@ -165,8 +165,11 @@ def _headline(comparison: Comparison) -> list[tuple[str, bool]]:
         # what a biased estimator lacks in variance it has in its mean squared error
         off = comparison.biased or comparison.biased_singly or _has_offset(comparison)
         mse = [("mse", True)] if off else []
+        # the ratio of costs is what operations predict, that of times what the machine makes of it
+        costs = [("cost_per_draw", True)] if _costs_differ(comparison) else []
+        spent = [*costs, ("seconds_per_draw", True)]
         product = [(comparison.product, False), ("relative_efficiency", False)]
-        return [("bias", False), ("variance", True), *mse, ("seconds_per_draw", True), *product, *_PREPARED]
+        return [("bias", False), ("variance", True), *mse, *spent, *product, *_PREPARED]
     shown = [(metric, False) for metric in comparison.metrics[:1]]
     then = [(name, False) for name in when_done(comparison)]
     return [*shown, *then, ("seconds_to_target", True), ("cost_to_target", True), *_PREPARED]
@@ -196,6 +199,11 @@ def _differs(comparison: Comparison, cell: Cell, quantity: str) -> bool:
     if time is None or used is None or not 0 < time.interval.estimate < math.inf:
         return False
     return abs(used.interval.estimate / time.interval.estimate - 1) > _APART
+
+
+def _costs_differ(comparison: Comparison) -> bool:
+    costs = [row.interval.estimate for row in comparison.rows if row.quantity == "cost_per_draw"]
+    return len(set(costs)) > 1
 
 
 def _has_offset(comparison: Comparison) -> bool:
