@@ -32,6 +32,13 @@ class BackendUnavailable(Unavailable):
     """A backend that this machine does not have; the message is the reason."""
 
 
+class Untrue(BenchfwError):
+    """What a trial recorded is known to be untrue; the message says what.
+
+    Such a trial has failed, and its records count for nothing.
+    """
+
+
 class StoreError(BenchfwError):
     """A store that cannot be opened, read or written."""
 

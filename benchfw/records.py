@@ -67,6 +67,7 @@ class Ending(StrEnum):
     NOT_FINITE = "not finite"
     BLOWN_UP = "blown up"
     FAULT = "fault"
+    UNTRUE = "untrue"
     ABSENT = "absent"
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchfw.errors import BenchfwError
+from benchfw.errors import BenchfwError, Untrue
 from benchfw.records import Ending, Outcome, Record, Status, change
 
 Number = bool | int | float | complex
@@ -39,9 +39,9 @@ def check_outcome(outcome: Outcome, wall_seconds: float, threads: int = 1) -> Ou
     `threads` of them pass at once.
     """
     fault = _find_fault(outcome, wall_seconds * threads)
-    return (
-        outcome if fault is None else change(outcome, status=Status.FAILED, ending=Ending.FAULT, reason=fault)
-    )
+    if fault is None:
+        return outcome
+    return change(outcome, status=Status.FAILED, ending=Ending.UNTRUE, reason=fault)
 
 
 def _find_fault(outcome: Outcome, available: float) -> str | None:
@@ -168,7 +168,7 @@ class Rebuild(NamedTuple):
     shared: Sequence[tuple[NDArray[Any], NDArray[Any]]] = ()
 
     def check_metrics(self, answer: Any, recorded: Mapping[str, float], slack: float) -> tuple[str, ...]:
-        """Raise BenchfwError unless the metrics of an answer are those recorded, to within `slack`.
+        """Raise Untrue unless the metrics of an answer are those recorded, to within `slack`.
 
         A method can write into the problem that measures it, but not into this one: what both share is put
         back as it was. Return a caveat if this could not be checked.
@@ -184,7 +184,7 @@ class Rebuild(NamedTuple):
         for name, value in recorded.items():
             other = float(again.get(name, math.nan))
             if not abs(float(value) - other) <= slack + ROUNDING * abs(other):
-                raise BenchfwError(
+                raise Untrue(
                     f"{name} of the last answer is {value:g}, and {other:g} on the same problem built again "
                     "from its seed: the method changed the problem, or a seed does not determine the problem"
                 )

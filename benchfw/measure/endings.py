@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from benchfw.errors import BenchfwError, Unavailable
+from benchfw.errors import BenchfwError, Unavailable, Untrue
 from benchfw.records import Ending, Outcome, Status
 
 LONGEST_REASON = 500  # characters: a reason is repeated in every row of an export
@@ -27,6 +27,8 @@ def outcome_of(fault: BaseException) -> Outcome:
         case MemoryError():
             reason = f"not enough memory: {str(fault) or 'an allocation was refused'}"
             return Outcome(Status.OUT_OF_MEMORY, Ending.FAULT, reason)
+        case Untrue():
+            return Outcome(Status.FAILED, Ending.UNTRUE, str(fault))
         case BenchfwError():
             return Outcome(Status.FAILED, Ending.FAULT, str(fault))
     return Outcome(Status.FAILED, Ending.FAULT, explain(fault))

@@ -13,7 +13,7 @@ from typing import Any
 
 from benchfw.contract import cost_unit_of, pass_cost_of
 from benchfw.counting import check_counted
-from benchfw.errors import BenchfwError
+from benchfw.errors import BenchfwError, Untrue
 from benchfw.measure.clock import Clock, is_device
 from benchfw.records import (
     LONGEST_NAME,
@@ -155,11 +155,11 @@ class Meter:
         self._grew = cost > self._last
         self._moved = iteration if self._grew else self._moved
         if not cost >= self._last:  # also false for NaN
-            raise BenchfwError(
+            raise Untrue(
                 f"problem.cost went from {self._last:g} to {cost:g}; it counts calls and must only grow"
             )
         if not self.clock.seconds >= self._seconds:
-            raise BenchfwError(f"the clock went from {self._seconds:g} to {self.clock.seconds:g} seconds")
+            raise Untrue(f"the clock went from {self._seconds:g} to {self.clock.seconds:g} seconds")
         self._last, self._seconds, self._looked = cost, self.clock.seconds, iteration
 
     def off_the_record(self, call: Callable[..., Any], *arguments: Any) -> Any:

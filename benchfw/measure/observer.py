@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from benchfw.contract import clip_gap, gains_of
-from benchfw.errors import BenchfwError, PluginError
+from benchfw.errors import BenchfwError, PluginError, Untrue
 from benchfw.measure.audit import (
     LIMITS,
     check_alike,
@@ -111,7 +111,7 @@ class Observer:
         if not self.limits.keys().isdisjoint(metrics):
             beyond = find_beyond_limit(records, self.limits, self.slack)
             if beyond is not None:
-                raise BenchfwError(beyond)
+                raise Untrue(beyond)
         if not all(map(math.isfinite, values)):
             return _describe_divergence(records, self.counted_in)
         return self._check_target(iteration)
@@ -154,7 +154,7 @@ class Observer:
             apart = metrics[OBJECTIVE] - self._best
             gap = clip_gap(-apart if OBJECTIVE in self.gains else apart, self._best)
             if gap < 0:
-                raise BenchfwError(
+                raise Untrue(
                     f"{OBJECTIVE} is {metrics[OBJECTIVE]:.17g}, better than best = {self._best:.17g}; "
                     "correct it"
                 )

@@ -21,7 +21,18 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from benchfw.errors import StoreError
 from benchfw.provenance import Environment, Noise, Run
-from benchfw.records import LONGEST_NAME, OBJECTIVE, Outcome, Result, Spec, Status, Stored, Trial, shorten
+from benchfw.records import (
+    LONGEST_NAME,
+    OBJECTIVE,
+    Ending,
+    Outcome,
+    Result,
+    Spec,
+    Status,
+    Stored,
+    Trial,
+    shorten,
+)
 from benchfw.store import reservations
 from benchfw.store.checks import check_noun
 from benchfw.store.connection import (
@@ -436,9 +447,14 @@ class Store:
         return found
 
     def best_known(self, trial: Trial) -> dict[int, float]:
-        """Return the best objective of this trial's problem and seed in any trial here, by repetition."""
+        """Return the best objective of this trial's problem and seed in any trial here, by repetition.
+
+        Trials whose records are untrue do not count.
+        """
         found: dict[int, float] = {}
         for result in map(self.result, self._find_same_problem(trial)):
+            if result.outcome.ending is Ending.UNTRUE:
+                continue
             for each in result.outcome.records:
                 if each.metric == OBJECTIVE and each.role != "bound" and math.isfinite(each.value):
                     choose = max if each.role == "gain" else min

@@ -12,7 +12,7 @@ import numpy as np
 
 from benchfw.analysis.convergence import Curve, Floats, value_at
 from benchfw.analysis.stacks import Booleans, Integers, Stack, first_hits, place_arrivals
-from benchfw.records import GAP, Cell, Ending, Status
+from benchfw.records import Cell, Ending, Status
 from benchfw.summary.columns import Columns, numbers, pairs
 from benchfw.summary.histories import History, budgeted_curves, in_batches, stack_curves, stack_spent
 from benchfw.summary.model import Target
@@ -45,8 +45,9 @@ def sample_optimizer(
 ) -> Sample:
     """Return ends and arrivals. A trial that broke has no end and, unless it had been there, no arrival.
 
-    Leaving it out would flatter the method: both are infinite. On a machine that was slower `by` a factor, a
-    value at some second is one of those between which it would be on a quiet machine.
+    One whose records are untrue has neither. Leaving them out would flatter the method: both are infinite.
+    On a machine that was slower `by` a factor, a value at some second is one of those between which it would
+    be on a quiet machine.
     """
     if not any(history.metrics for history in histories):
         return Sample("optimizer")  # it gave no number at all: its faults say why
@@ -94,7 +95,8 @@ def first_to_arrive(
 
 
 def _measured(history: History, targets: Sequence[Target]) -> bool:
-    return all(target.metric in history.layout["metric"] for target in targets)
+    """Return whether a history tells when a trial met the targets."""
+    return not history.untrue and all(target.metric in history.layout["metric"] for target in targets)
 
 
 def _budgeted(histories: Sequence[History], targets: Sequence[Target]) -> list[Stack]:
@@ -123,9 +125,6 @@ def _add_arrivals(found: _Found, histories: Sequence[History], targets: Sequence
         whole = [histories[each] for each in measured.tolist()]
         stacks = _budgeted(whole, targets)
         hit, at = _first_hits(stacks, targets)
-        for stack, target in zip(stacks, targets, strict=True):
-            if target.metric == GAP:  # one below 0 is a fault: the optimum is wrong, and so are its arrivals
-                hit &= ~(stack.lasts[3] < 0)
         late = ~hit & _first_hits([stack_curves(whole, each.metric) for each in targets], targets)[0]
         arrivals[measured[late], :4] = stacks[0].lasts[_POINT][:, late].T  # what came later did not count
         places = place_arrivals(stacks, [target.level for target in targets], at[hit])

@@ -21,6 +21,7 @@ from benchfw.records import (
     OBJECTIVE,
     Cell,
     Counting,
+    Ending,
     Outcome,
     Record,
     Result,
@@ -118,6 +119,11 @@ class History:
     def finished(self) -> bool:
         """Whether the trial ran to its end: estimates rest on those."""
         return self.outcome.status in FINISHED
+
+    @property
+    def untrue(self) -> bool:
+        """Whether what the trial recorded is known to be untrue."""
+        return self.outcome.ending is Ending.UNTRUE
 
     @property
     def diverged(self) -> bool:

@@ -41,7 +41,8 @@ def with_gaps(groups: Mapping[Cell, Sequence[History]], best_known: BestKnown) -
     It is then the distance to the best objective of the same repetition: the one that the suite gives, or the
     best that any trial has seen, in this run or, by `best_known`, in another one; the source says which.
     """
-    trials = [each for group in groups.values() for each in group if OBJECTIVE in each.metrics]
+    measured = (each for group in groups.values() for each in group if not each.untrue)
+    trials = [each for each in measured if OBJECTIVE in each.metrics]
     if not any(GAP in each.trial.target for each in trials) or any(GAP in each.metrics for each in trials):
         return Gaps({cell: list(group) for cell, group in groups.items()})
     sign = -1 if OBJECTIVE in trials[0].gains else 1
@@ -60,7 +61,10 @@ def with_gaps(groups: Mapping[Cell, Sequence[History]], best_known: BestKnown) -
     return Gaps(
         {
             cell: [
-                add_gap(each, best[each.repetition]) if OBJECTIVE in each.metrics else each for each in group
+                add_gap(each, best[each.repetition])
+                if each.repetition in best and OBJECTIVE in each.metrics
+                else each
+                for each in group
             ]
             for cell, group in groups.items()
         },

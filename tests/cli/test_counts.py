@@ -112,6 +112,8 @@ def test_a_method_can_neither_miscount_nor_change_what_measures_it(cli):
     for how, sentence in FAULTS.items():
         assert {row["status"] for row in by_method[how]} == {"failed"}, how
         assert all(sentence in row["reason"] for row in by_method[how]), by_method[how][0]["reason"]
+        ending = "fault" if how in ("rewinds", "reshapes") else "untrue"
+        assert {row["ending"] for row in by_method[how]} == {ending}, how
     assert {
         how: by_method[how][0]["counting"]
         for how in ("honest", "once", "free", "open", "charges", "prepares")

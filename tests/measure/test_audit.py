@@ -48,7 +48,7 @@ def test_what_can_be_true_is_returned_as_it_is():
 def test_what_cannot_be_true_fails_and_keeps_its_records(values, sentence):
     given = outcome(*values)
     found = check_outcome(given, 1.0)
-    assert (found.status, found.ending, found.records) == (Status.FAILED, Ending.FAULT, given.records)
+    assert (found.status, found.ending, found.records) == (Status.FAILED, Ending.UNTRUE, given.records)
     assert sentence in found.reason
 
 

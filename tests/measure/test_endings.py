@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
-from benchfw.errors import BenchfwError
-from benchfw.measure.endings import explain, facts_of_answer, facts_of_method
+from benchfw.errors import BenchfwError, Untrue
+from benchfw.measure.endings import explain, facts_of_answer, facts_of_method, outcome_of
+from benchfw.records import Ending
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,11 @@ def test_a_fault_while_telling_leaves_the_trial_as_it_ended():
 def test_the_last_answer_may_tell_facts_too():
     answer = SimpleNamespace(facts=lambda: {"accepted": 0.25}, caveats=lambda: ["no step was long"])
     assert facts_of_answer(answer) == ({"accepted": 0.25}, ("no step was long",))
+
+
+def test_a_trial_whose_records_are_untrue_says_so_by_its_ending():
+    assert outcome_of(Untrue("the cost fell")).ending is Ending.UNTRUE
+    assert outcome_of(BenchfwError("no such target")).ending is Ending.FAULT
 
 
 def test_a_fault_is_explained_in_one_line():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from benchfw import CountedProblem, clip_gap
 from benchfw.backends import get_backend
-from benchfw.errors import BenchfwError
+from benchfw.errors import BenchfwError, Untrue
 from benchfw.measure.audit import Rebuild
 from benchfw.measure.meter import next_look
 from benchfw.measure.optimizers import measure_optimizer
@@ -253,9 +253,9 @@ class Wrong(Line):
 
 
 def test_a_metric_beyond_its_limit_is_a_fault(follow):
-    with pytest.raises(BenchfwError, match=r"gap is -0.125 at iteration 3, and it cannot be below 0: "):
+    with pytest.raises(Untrue, match=r"gap is -0.125 at iteration 3, and it cannot be below 0: "):
         follow(halving(), Wrong())
-    with pytest.raises(BenchfwError, match=r"depth is -2 at iteration 1, and it cannot be below -1"):
+    with pytest.raises(Untrue, match=r"depth is -2 at iteration 1, and it cannot be below -1"):
         follow(Steps([1.0, 2.0]), Wrong())
     records = follow(Steps([1.0, 0.25 - 1e-12]), Wrong())[1]
     assert records[-1].value == 0  # rounding
@@ -266,7 +266,7 @@ def test_what_rounding_explains_goes_by_the_size_of_now_and_hardly_by_that_of_th
         def metrics(self, answer):
             return {"gap": answer}
 
-    with pytest.raises(BenchfwError, match=r"gap is -7 at iteration 1, and it cannot be below 0"):
+    with pytest.raises(Untrue, match=r"gap is -7 at iteration 1, and it cannot be below 0"):
         follow(Steps([9e9, -7.0]), Steep())
     assert follow(Steps([9e9, -1e-3]), Steep())[0].status is Status.DONE  # terms of 9e9 that cancel
     single = [np.float32(9e9), np.float32(-7.0)]
@@ -289,7 +289,7 @@ def test_the_last_answer_is_measured_again_on_a_problem_that_the_method_has_not_
 
     assert check(halving(), Movable)[0].status is Status.DONE
     sentence = r"gap of the last answer is 0, and 0.0625 on the same problem built again from its seed"
-    with pytest.raises(BenchfwError, match=sentence):
+    with pytest.raises(Untrue, match=sentence):
         check(Tampering([0.5**k for k in range(1, 9)]), Movable)
     assert (
         check(Tampering(halving().answers), Movable, 2.0)[0].status is Status.DONE

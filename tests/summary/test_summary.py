@@ -114,6 +114,26 @@ def test_a_run_that_passed_the_target_and_overflowed_later_has_arrived(make, run
     assert rows["gap"].interval.estimate == math.inf
 
 
+def test_a_run_whose_records_are_untrue_neither_arrives_nor_ends_and_sets_no_best_objective(make, run):
+    def runs(name, values, **outcome):
+        return [
+            make.result(
+                "optimizer", "p", name, r, make.curve("objective", values), target={"gap": 1}, **outcome
+            )
+            for r in range(3)
+        ]
+
+    untrue = {"status": Status.FAILED, "ending": Ending.UNTRUE}
+    results = runs("gd", [9, 6, 5, 4.5, 4.4]) + runs("cheat", [9, 4.5, -1], **untrue)
+    summary = summarize(run, results)
+    gd, cheat = rows_of(summary, "gd"), rows_of(summary, "cheat")
+    assert (gd["seconds_to_target"].reached, gd["seconds_to_target"].interval.estimate) == ((3, 3), 2)
+    assert cheat["seconds_to_target"].reached == (0, 3)
+    assert cheat["objective"].interval.estimate == math.inf
+    failed = runs("cheat", [9, 4.5, -1], status=Status.FAILED)
+    assert rows_of(summarize(run, failed), "cheat")["seconds_to_target"].reached == (3, 3)
+
+
 def test_an_end_is_the_last_look_within_the_budget(make, run):
     result = make.result("optimizer", "p", "gd", 0, make.curve("gap", [9, 3, 1], cost=10.0))
     trial = replace(result.trial, budget=Budget(cost=15.0))

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from benchfw.errors import BenchfwError
 from benchfw.names import choose_name
 from benchfw.provenance import Run
-from benchfw.records import GAP, OBJECTIVE, Result
+from benchfw.records import GAP, OBJECTIVE, Ending, Result
 from benchfw.report.text import printable
 from benchfw.summary.model import Comparison, Summary
 
@@ -44,6 +44,7 @@ def write_coco(summary: Summary, run: Run, results: Iterable[Result], folder: Pa
     problems = _numbered_problems(summary)
     trials = [each for each in results if each.trial.kind == "optimizer" and not each.trial.tuning]
     trials = [each for each in trials if each.trial.problem.label in problems]
+    trials = [each for each in trials if each.outcome.ending is not Ending.UNTRUE]
     trials.sort(key=lambda each: (*_names(each), each.trial.repetition))
     lowest = _lowest_objectives(trials)
     written: list[Path] = []
