@@ -39,6 +39,28 @@ def test_compare_decides_claims_and_its_suite_file_has_them(tmp_path):
     assert len(compare_paces(tmp_path).claims) == 0
 
 
+def test_claims_about_a_target_at_which_runs_start_are_not_testable(tmp_path):
+    def stop(problem, rng):
+        yield problem.start()
+        raise ValueError("no step")
+
+    flat = benchfw.problem(value=lambda x: float(x @ x), grad=lambda x: 2 * x, start=[1.0, 1.0])
+    alone = {"method": "stop"}
+    said = [
+        alone | {"reaches": True},
+        alone | {"reaches": False},
+        alone | {"quantity": "cost to target", "value": {"below": 1}},
+        alone | {"quantity": "cost to target", "than": "other", "ratio": {"below": 1}},
+        alone | {"quantity": "cost to target", "than": "other", "difference": {"below": 1}},
+        {"quantity": "iterations to target", "order": ["stop", "other"]},
+    ]
+    claims = [{"says": f"claim {number}", **each} for number, each in enumerate(said)]
+    options = {"target": {"gap": 1e-3}, "store": tmp_path / "s.sqlite", "jobs": 0, "replay": False}
+    result = benchfw.compare(flat, {"stop": stop, "other": stop}, claims=claims, **options)
+    assert set(result.claims.standing) == {"not testable"}
+    assert set(result.claims.reason) == {"all 5 runs of 'stop' start at the target"}
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

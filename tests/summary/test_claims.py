@@ -49,6 +49,7 @@ class OneRun:
     finished: bool = True
     skipped: bool = False
     diverged: bool = False
+    untrue: bool = False
     metrics: tuple[str, ...] = ("loss",)
 
     @property
@@ -146,6 +147,9 @@ def test_runs_that_were_cut_short_show_neither_a_bound_nor_a_rate():
     assert estimate_rate(trials, "loss", "sublinear", Range(high=0.0)) == "1 of its 6 runs did not finish"
     above = OneRun(3 / LOOKS, 2 / LOOKS, 6)
     assert estimate_bound([*trials, above], "loss", every=True)[0].refutes  # which a single run may
+    above = OneRun(3 / LOOKS, 2 / LOOKS, 6, finished=False, untrue=True)
+    assert estimate_bound([*kept, above], "loss", every=True)[0] == "1 of its 6 runs did not finish"
+    assert estimate_bound([above], "loss", every=True)[0] == "1 of its 1 runs did not finish"
 
 
 def test_rounding_does_not_break_a_bound():

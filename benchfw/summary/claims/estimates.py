@@ -33,8 +33,6 @@ def estimate_ratio(mine: Sample, theirs: Sample, quantity: str) -> Found:
     shared, *pairs = pair_values(mine.values[quantity], theirs.values[quantity])
     if not mine.has_ratio(quantity, [*pairs[0], *pairs[1]]):
         return "it can be negative, and so has no ratio; claim a difference"
-    if not mine.comparable(theirs, quantity):
-        return "a run starts at the target"
     if quantity in SPREADS and isinstance(mine, DrawSample):
         evidence = mine.evidence(theirs, quantity)
         if not isinstance(evidence, PairedLogs):
@@ -142,12 +140,12 @@ def estimate_bound(trials: Sequence[History], metric: str, *, every: bool) -> tu
     curves = {
         each.repetition: _ratios_to_bound(each, metric)
         for each in started
-        if metric in each.bounded and metric in each.metrics
+        if metric in each.bounded and metric in each.metrics and not each.untrue
     }
     curves = {repetition: found for repetition, found in curves.items() if found}
-    if not curves:
-        return "no theorem bounds it here", None
     broken = _unfinished(started)
+    if not curves:
+        return broken or "no theorem bounds it here", None
     if every:
         kept = sum(max(found.values()) <= 1 for found in curves.values())
         if kept == len(curves) and broken:

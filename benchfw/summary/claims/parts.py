@@ -44,6 +44,10 @@ def find_parts(claim: Claim, cells: Sequence[Cell], found: Measurements, subject
     broken = [cell.method for cell in cells if not all(each.finished for each in found.trials[cell])]
     if claim.kind == "estimator" and broken:  # whatever stopped a run of draws would be in its variance
         yield make_part(claim.inside, f"some run of '{broken[0]}' did not finish", subject)
+    elif claim.to_target and (
+        reason := _find_start_at_target([found.samples[cell] for cell in cells], cells)
+    ):
+        yield make_part(claim.inside, reason, subject)
     elif claim.test == "order":
         for pair, methods in zip(pairwise(cells), pairwise(subject.methods), strict=True):
             mine, theirs = (found.samples[cell] for cell in pair)
@@ -54,6 +58,16 @@ def find_parts(claim: Claim, cells: Sequence[Cell], found: Measurements, subject
         if claim.test == "unbiased":
             part = replace(part, disproof=NO_BIAS, denied=not claim.unbiased)
         yield part
+
+
+def _find_start_at_target(samples: Sequence[Sample], cells: Sequence[Cell]) -> str:
+    """Return which method has runs that start at the target, which say nothing of it; nothing if none has."""
+    for sample, cell in zip(samples, cells, strict=True):
+        if sample.at_start:
+            runs = len(sample.arrivals)
+            which = f"all {runs}" if sample.at_start == runs else f"{sample.at_start} of {runs}"
+            return f"{which} runs of '{cell.method}' start at the target"
+    return ""
 
 
 def make_part(inside: Range, found: Found, subject: Subject) -> Part:
