@@ -5,14 +5,11 @@ An answer must be of the shape and kind of the start: another one would broadcas
 
 from __future__ import annotations
 
-import functools
 import math
-import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 from benchfw.errors import BenchfwError, Untrue
@@ -28,7 +25,6 @@ LIMITS: Mapping[str, float] = dict.fromkeys(
 ROUNDING = 1e-9  # of the metrics' size now: problems clip gaps at as much, and solve for F* to as much
 START_ROUNDING = 1e-12  # of their size at the start, terms of which may cancel: 4,500 units in the last place
 COARSE_ROUNDING = 1e-5  # of both, where the numbers may have been single precision
-MOST_SHARED = 1 << 26  # bytes of an array that is copied to see whether a method writes into it
 CLOCK_SLACK = 0.05  # seconds, and that share: the clocks of two processes are not read at the same time
 
 
@@ -134,27 +130,6 @@ def rounding_of(problem: Any, answer: Any, size: float, size_at_start: float) ->
     if problem.backend.on_device or not is_double(answer):
         return COARSE_ROUNDING * (1 + size + size_at_start)
     return ROUNDING * (1 + size) + START_ROUNDING * size_at_start
-
-
-@functools.cache
-def shared_arrays(factory: Callable[..., Any]) -> tuple[tuple[NDArray[Any], NDArray[Any]], ...]:
-    """Return the arrays in the classes and modules of a problem, each with a copy, made at the first call.
-
-    Problems that are built later have them in common.
-    """
-    classes = getattr(factory, "__mro__", (factory,))
-    modules = {sys.modules.get(getattr(each, "__module__", "")) for each in classes} - {None}
-    values = [
-        value for owner in (*classes, *modules) for value in list(getattr(owner, "__dict__", {}).values())
-    ]
-    values += [each for value in values if type(value) in {list, tuple} for each in value]
-    values += [each for value in values if type(value) is dict for each in list(value.values())]
-    arrays = {id(each): each for each in values if isinstance(each, np.ndarray)}.values()
-    return tuple((each, each.copy()) for each in arrays if _can_be_changed(each))
-
-
-def _can_be_changed(array: NDArray[Any]) -> bool:
-    return array.flags.writeable and not array.dtype.hasobject and array.nbytes <= MOST_SHARED
 
 
 class Rebuild(NamedTuple):

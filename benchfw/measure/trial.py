@@ -14,7 +14,7 @@ from benchfw.backends import Backend, Rng, get_backend, is_on_device
 from benchfw.contract import cost_unit_of
 from benchfw.counting import CountedProblem
 from benchfw.errors import BackendUnavailable, BenchfwError, PluginError
-from benchfw.measure.audit import Rebuild, shared_arrays
+from benchfw.measure.audit import Rebuild
 from benchfw.measure.clock import Clock, is_device, is_wall_time
 from benchfw.measure.endings import facts_of_method, outcome_of, with_parts
 from benchfw.measure.estimators import measure_estimator
@@ -23,6 +23,7 @@ from benchfw.measure.kernels import kernel_arguments, measure_kernel
 from benchfw.measure.meter import Emit
 from benchfw.measure.optimizers import measure_optimizer
 from benchfw.measure.seeding import data_seed, method_seed, seed_global_generators
+from benchfw.measure.sharing import shared_arrays
 from benchfw.records import Budget, Counting, Outcome, Record, Spec, Trial, change
 from benchfw.registry import Given, Registry
 
@@ -122,12 +123,12 @@ def build_trial(
     def build() -> Any:
         return registry.build("problem", trial.problem.table, backend, backend.rng(drawn_from))
 
+    # where memory is measured, a second problem and copies would be part of it
+    wall_time = is_wall_time()
+    shared = shared_arrays(registry.get("problem", trial.problem.use).factory) if wall_time else ()
     began = perf_counter()
     problem = build()
-    # where memory is measured, a second problem would be part of it
-    seconds = perf_counter() - began
-    shared = shared_arrays(registry.get("problem", trial.problem.use).factory)
-    rebuild = Rebuild(build, seconds, shared) if is_wall_time() else None
+    rebuild = Rebuild(build, perf_counter() - began, shared) if wall_time else None
     method = registry.build(trial.kind, trial.method.table)
     measure = partial(measure_optimizer, rebuild=rebuild) if trial.kind == "optimizer" else measure_estimator
     unit = cost_unit_of(problem)

@@ -366,3 +366,31 @@ def test_a_value_that_is_no_number_is_named():
     problem = OracleProblem(given, get_backend("numpy"))
     with pytest.raises(benchfw.BenchfwError, match=r"value must return one number, .* of the shape \(4,\)"):
         problem.metrics(problem.start())
+
+
+def test_a_method_that_writes_into_an_array_of_the_session_is_found_out():
+    notebook = Notebook()("""
+    import benchfw
+    import numpy as np
+    A = np.eye(3)
+    named = benchfw.problem(lambda x: x @ A @ x, lambda x: 2 * A @ x, np.ones(3), optimum=np.zeros(3))
+    def make(B):
+        return benchfw.problem(lambda x: x @ B @ x, lambda x: 2 * B @ x, np.ones(3), optimum=np.zeros(3))
+    closed = make(A)
+    def honest(problem, rng):
+        x = problem.start()
+        while True:
+            yield x
+            x = x - 0.1 * problem.grad(x)
+    def writes(problem, rng):
+        for x in honest(problem, rng):
+            yield x
+            A.__imul__(0.5)
+    """)
+    problems = {name: notebook[name] for name in ("named", "closed")}
+    methods = {name: notebook[name] for name in ("honest", "writes")}
+    options = {"budget": {"iterations": 3}, "repetitions": 1, "target": {"gap": 1}, "replay": False}
+    result = benchfw.compare(problems, methods, **options)
+    endings = result.frame.groupby(["problem", "method"])["ending"].first()
+    assert endings.xs("writes", level="method").to_list() == ["untrue", "untrue"]
+    assert "untrue" not in endings.xs("honest", level="method").to_list()

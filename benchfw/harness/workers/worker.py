@@ -45,11 +45,11 @@ from benchfw.harness.workers.surroundings import (
     is_library,
     warm_libraries,
 )
-from benchfw.measure.audit import shared_arrays
 from benchfw.measure.clock import count_cpu_seconds
 from benchfw.measure.endings import explain, field_names
 from benchfw.measure.kernels import Ceilings, known_ceilings
 from benchfw.measure.seeding import data_seed, method_seed
+from benchfw.measure.sharing import shared_arrays
 from benchfw.measure.trial import REHEARSAL, rehearsal_registry, run_trial, warm_up
 from benchfw.records import Cell, Ending, Outcome, Record, Status, change
 from benchfw.registry import Registry
