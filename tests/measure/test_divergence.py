@@ -63,3 +63,14 @@ def test_gains_targets_and_numbers_that_are_not_finite_are_left_alone():
     lost = Outcome(Status.DIVERGED, Ending.NOT_FINITE, "loss became inf at iteration 1")
     assert judged({"loss": [1.0, math.inf]}, lost) == (lost, ())
     assert judge_divergence(DONE, [], LIMITS, ()) == (DONE, ())
+
+
+def test_a_metric_that_may_be_negative_gets_a_caveat_where_the_optimum_is_unknown():
+    said = ("objective ended above its start by more than 10 times its size there",)
+    assert judged({"objective": [-2.0, 18.5]}) == (DONE, said)
+    assert judged({"objective": [2.0, 21.0]}) == (DONE, ())
+    assert judged({"objective": [0.0, 21.0]}) == (DONE, ())  # no size to compare with
+    assert judged({"objective": [2.0, 99.0], "gap": [1.0, 1.0]}) == (DONE, ())
+    assert judged({"objective": [2.0, 99.0]}, gains=("objective",)) == (DONE, ())
+    reached = Outcome(Status.REACHED, Ending.TARGET)
+    assert judged({"objective": [2.0, 99.0]}, reached) == (reached, ())
