@@ -50,7 +50,13 @@ class OracleProblem(CountedProblem):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or "owner" not in vars(self):  # as when it is copied
             raise AttributeError(name)
-        found = getattr(self.owner, name)
+        try:
+            found = getattr(self.owner, name)
+        except AttributeError as fault:
+            if fault.obj is not self.owner or fault.name != name:  # raised inside of a property
+                raise
+            what = "the problem" if isinstance(self.owner, Oracles) else type(self.owner).__name__
+            raise AttributeError(f"{what} has no attribute '{name}'", name=name, obj=self.owner) from None
         if name.startswith("_") or not _is_function(found):
             return found
 
@@ -246,7 +252,7 @@ def method_class(function: Callable[..., Any], solves: type | None = None) -> ty
         "solves": solves or infer_protocol(function),
         "__doc__": function.__doc__,
     }
-    name = getattr(function, "__name__", type(function).__name__)
+    name = call.__name__ = getattr(function, "__name__", type(function).__name__)
     made = dataclasses.make_dataclass(
         name if name.isidentifier() else "function", fields, namespace=members, frozen=True, kw_only=True
     )

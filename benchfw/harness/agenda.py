@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from benchfw.backends import get_backend
 from benchfw.errors import BenchfwError, SuiteError, Unavailable
+from benchfw.harness.calls import find_wrong_call
 from benchfw.harness.environment import gather
 from benchfw.harness.identity import Identity
 from benchfw.harness.inputs import Inputs
@@ -184,7 +185,8 @@ def _absolute(sources: Sequence[str]) -> tuple[str, ...]:
 def check_methods(trials: Iterable[Trial], registry: Registry, where: str) -> None:
     """Build every method once: a value that its plugin refuses is an error before anything runs.
 
-    So is a mistake that a factory finds when it is asked for the files of a method or a problem.
+    So is one that cannot be called as its role demands, and a mistake that a factory finds when it is asked
+    for the files of a method or a problem.
     """
     trials = list(trials)
     specs = {("problem", trial.problem.label): trial.problem for trial in trials if trial.kind != "kernel"}
@@ -202,7 +204,8 @@ def check_methods(trials: Iterable[Trial], registry: Registry, where: str) -> No
         for place in places:
             setting = setting_at(spaces, place)
             try:
-                registry.build(trial.kind, settle(trial.method, setting).table)
+                built = registry.build(trial.kind, settle(trial.method, setting).table)
+                _check_call(built, trial, where)
                 break  # one that it refuses comes last in tuning, as one that breaks does
             except Unavailable:
                 break  # its trials are skipped, with the reason
@@ -213,3 +216,11 @@ def check_methods(trials: Iterable[Trial], registry: Registry, where: str) -> No
                     said = f" with {', '.join(f'{path} = {each}' for path, each in setting.items())}"
                     name = f"{' '.join(label)}{said if spaces else ''}"
                     raise SuiteError(f"{where}: {name} cannot be built: {fault}") from fault
+
+
+def _check_call(method: Any, trial: Trial, where: str) -> None:
+    """Raise a SuiteError for a method that cannot be called as its role demands; `prepare` gives another."""
+    wrong = None if hasattr(method, "prepare") else find_wrong_call(method, trial.kind)
+    if wrong is not None:
+        name = f"{trial.kind} '{trial.method.label}'"
+        raise SuiteError(f"{where}: {name}: {wrong.fault}; {wrong.advice}")

@@ -5,14 +5,16 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+import os
 import traceback
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from benchfw.errors import BenchfwError, Unavailable, Untrue
+from benchfw.errors import BenchfwError, Unavailable, Untrue, nearest
 from benchfw.records import Ending, Outcome, Status
 
+OWN = str(Path(__file__).parents[1]) + os.sep
 LONGEST_REASON = 500  # characters: a reason is repeated in every row of an export
 
 Facts = dict[str, float]
@@ -35,15 +37,25 @@ def outcome_of(fault: BaseException) -> Outcome:
 
 
 def explain(fault: BaseException) -> str:
-    """Return a fault as one line: its type, its message, and where in whose file it was raised."""
-    frames = traceback.extract_tb(fault.__traceback__)
+    """Return a fault as one line: its type, its message, and where in whose file it was raised.
+
+    Where benchfw raised it, the place is where it was called. An attribute that is missing gets the nearest.
+    """
+    raised = traceback.extract_tb(fault.__traceback__)
+    frames = [each for each in raised if not each.filename.startswith(OWN)] or raised
     place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
     try:
-        message = " ".join(str(fault).split())
+        message = " ".join(str(fault).split()) + _nearest_attribute(fault)
     except Exception:  # noqa: BLE001 - a stranger's exception may not even print
         message = "its message cannot be printed"
     short = message if len(message) <= LONGEST_REASON else f"{message[:LONGEST_REASON]}…"
     return f"{type(fault).__name__}: {short}{place}" if short else f"{type(fault).__name__}{place}"
+
+
+def _nearest_attribute(fault: BaseException) -> str:
+    if not (isinstance(fault, AttributeError) and isinstance(fault.name, str)):
+        return ""
+    return nearest(fault.name, [each for each in dir(fault.obj) if not each.startswith("_")], otherwise="")
 
 
 def facts_of_answer(answer: Any) -> tuple[Facts, Caveats]:

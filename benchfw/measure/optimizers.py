@@ -127,9 +127,11 @@ def checked_answers(method: Any, problem: Any, rng: Rng) -> Iterator[Any]:
         return (answer for _, answer in _solved_answers(method, problem, rng))
     answers: Iterator[Any] = method.run(problem, rng)
     if not hasattr(answers, "__next__"):
-        raise PluginError(
-            f"run() of {type(method).__name__} gave {type(answers).__name__}, not a generator; use yield"
-        )
+        name = getattr(method.run, "__name__", "run")
+        call, advice = f"run() of {type(method).__name__}", "use yield"
+        if name != "run":  # a function that was made a method
+            call, advice = f"{name}()", "use yield, or take `effort` as a parameter and return one answer"
+        raise PluginError(f"{call} returned {type(answers).__name__}, not a generator; {advice}")
     return answers
 
 

@@ -394,3 +394,16 @@ def test_a_method_that_writes_into_an_array_of_the_session_is_found_out():
     endings = result.frame.groupby(["problem", "method"])["ending"].first()
     assert endings.xs("writes", level="method").to_list() == ["untrue", "untrue"]
     assert "untrue" not in endings.xs("honest", level="method").to_list()
+
+
+def test_a_function_that_returns_its_answer_is_called_by_its_name():
+    lone = Notebook()("""
+    import benchfw
+    problem = benchfw.problem(lambda x: x @ x, lambda x: 2 * x, [1.0, 1.0])
+    def fit(problem, rng):
+        return problem.start()
+    """)
+    options = {"budget": {"iterations": 3}, "repetitions": 1, "replay": False}
+    result = benchfw.compare(lone["problem"], lone["fit"], **options)
+    said = "fit() returned ndarray, not a generator; use yield, or take `effort` as a parameter"
+    assert said in " ".join(repr(result).split())

@@ -3,6 +3,9 @@
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
+import pytest
+
+from benchfw.adapters import OracleProblem, Oracles
 from benchfw.errors import BenchfwError, Untrue
 from benchfw.measure.endings import explain, facts_of_answer, facts_of_method, outcome_of
 from benchfw.records import Ending
@@ -58,6 +61,26 @@ def test_the_last_answer_may_tell_facts_too():
 def test_a_trial_whose_records_are_untrue_says_so_by_its_ending():
     assert outcome_of(Untrue("the cost fell")).ending is Ending.UNTRUE
     assert outcome_of(BenchfwError("no such target")).ending is Ending.FAULT
+
+
+def test_a_fault_that_benchfw_raises_for_a_method_is_placed_in_the_method():
+    problem = OracleProblem(Oracles({"grad": abs, "value": abs}), None)
+
+    def typo():
+        return problem.gradient(1.0)
+
+    line = typo.__code__.co_firstlineno + 1
+    with pytest.raises(AttributeError) as raised:
+        typo()
+    said = "AttributeError: the problem has no attribute 'gradient'; did you mean 'grad'?"
+    assert explain(raised.value) == f"{said} (test_endings.py, line {line})"
+    assert not hasattr(problem, "prox")
+
+
+def test_a_missing_attribute_of_any_object_gets_the_nearest():
+    with pytest.raises(AttributeError) as raised:
+        Law().meen  # noqa: B018
+    assert "has no attribute 'meen'; did you mean 'mean'? (" in explain(raised.value)
 
 
 def test_a_fault_is_explained_in_one_line():

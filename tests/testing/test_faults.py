@@ -36,11 +36,11 @@ FAULTS = {
     "raises deep in NumPy": (STEP, "np.linalg.inv(x)", "(bad.py, line 17)"),
     "leaves": (STEP, "exit(3)", "it raised SystemExit: 3 (bad.py, line 17)"),
     "unknown oracle": (STEP, "problem.gradient(x)", "has no attribute 'gradient' (bad.py, line 17)"),
-    "no yield": (YIELD, "return", "run() of Bad gave NoneType, not a generator; use yield"),
+    "no yield": (YIELD, "return", "run() of Bad returned NoneType, not a generator; use yield"),
     "an array": (
         YIELD,
         "return x",
-        "run() of Bad gave ndarray, not a generator; use yield",
+        "run() of Bad returned ndarray, not a generator; use yield",
     ),
     "no answer": (YIELD, "return; yield", "the method yielded no answer; run() must yield the start first"),
     "a tuple": (

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from benchfw.backends import get_backend
-from benchfw.callbacks import CallbackRun
+from benchfw.harness.calls import find_wrong_call
 from benchfw.parameters import is_protocol, meanings_of
 from benchfw.registry import NESTABLE, kind_of
 from benchfw.testing.answers import (
@@ -87,27 +87,9 @@ def meets_a_problem(subject: Subject) -> str:
 
 def _check_call(method: Any, kind: str) -> None:
     """Raise unless a method can be called as its role demands."""
-    name, given = "draw", ["problem", "rng"]
-    if kind == "optimizer":
-        name = "run" if hasattr(method, "run") or not hasattr(method, "solve") else "solve"
-    call: Any = getattr(method, name, None)
-    if name == "solve":
-        given.append("effort")
-    if isinstance(call, CallbackRun):
-        call, given = call.solve, [*given, "callback"]
-    words = ", ".join(given)
-    advice = f"define {name}(self, {words})"
-    if name == "run" and call is None:
-        advice += ", or solve(self, problem, rng, effort) of a solver that cannot yield"
-    require(callable(call), f"{type(method).__name__} has no {name}()", advice)
-    try:
-        signature = inspect.signature(call)
-    except ValueError:
-        return  # compiled code may have none
-    try:
-        signature.bind(*given)
-    except TypeError as fault:
-        raise CheckFailed(f"{name}{signature} does not take ({words}): {fault}", advice) from None
+    found = find_wrong_call(method, kind)
+    if found is not None:
+        raise CheckFailed(*found)
 
 
 def _check_protocols(solves: Any) -> None:
