@@ -171,7 +171,7 @@ class RunResult:
         if path is not None and path.suffix == ".md":
             from benchfw.report.markdown import markdown
 
-            path.write_text(markdown(self._summary, self.run), encoding="utf-8", errors="replace")
+            path.write_text(in_python(markdown(self._summary, self.run)), encoding="utf-8", errors="replace")
             return path
         lack = describe_lack()
         if lack:

@@ -276,10 +276,10 @@ class LocalExecutor:
     def _beyond_limits(self, worker: WorkerProcess) -> Outcome | None:
         if self._outgrown(worker):
             size = f"{self._memory / 1e9:.3g} GB"
-            reason = f"it held more than {size}; try --retry-failed with a larger --memory"
+            reason = f"it held more than {size} of memory"
             return worker.stopped(Status.OUT_OF_MEMORY, reason)
         if worker.ready and monotonic() - worker.began > self._timeout:
-            reason = f"still running after {self._timeout:g} s; try --retry-failed with a larger --timeout"
+            reason = f"still running after {self._timeout:g} s"
             return worker.stopped(Status.TIMEOUT, reason)
         return None
 

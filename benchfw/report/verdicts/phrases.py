@@ -12,6 +12,7 @@ from benchfw.analysis.medians import CHECKED_PAIRS
 from benchfw.analysis.significance import FEWEST_PAIRS
 from benchfw.provenance import DEFAULT_STORE
 from benchfw.records import OBJECTIVE, Cell, Ending, Status
+from benchfw.registry import GIVEN
 from benchfw.report.text import (
     FEW_NAMES,
     factor_text,
@@ -27,10 +28,10 @@ from benchfw.summary.quantities import WHEN_DONE
 from benchfw.summary.times import is_time
 
 _ADVICE = {
-    Status.TIMEOUT: "raise --timeout, or lower the budget in the suite",
-    Status.OUT_OF_MEMORY: "raise --memory, or use a smaller problem",
-    Status.CRASHED: "`benchfw replay {id}{options}` runs it alone",
-    Status.FAILED: "`benchfw replay {id}{options}` runs it alone and shows the traceback",
+    Status.TIMEOUT: "raise --timeout and give --retry-failed, or lower the budget in the suite",
+    Status.OUT_OF_MEMORY: "raise --memory and give --retry-failed, or use a smaller problem",
+    Status.CRASHED: "{replay} runs it alone",
+    Status.FAILED: "{replay} runs it alone and shows the traceback",
 }
 TAKEN = ", assuming normal noise"
 """Of runs that are too few to see a difference without assuming a law."""
@@ -332,13 +333,21 @@ def fault_advice(fault: Fault) -> str:
     if fault.store.suffix == ".zip" and "replay" in _ADVICE.get(fault.status, ""):
         return ""  # a bundle is run again as a whole
     if fault.status is not Status.DIVERGED or fault.first.trial.kind != "optimizer":
-        return _ADVICE.get(fault.status, "").format(id=fault.first.id, options=_replay_options(fault))
+        return _ADVICE.get(fault.status, "").format(replay=_replay_of(fault))
     if fault.first.outcome.reason.endswith(" at iteration 0"):
         return "check the start and the data of the problem: no step was taken"
     step = fault.first.trial.method.params.get("step")
     if isinstance(step, int | float) and not isinstance(step, bool) and step > 0:
         return f"use a step of {0.3 * step:.1g} or less (this was {step:g})"
     return "use a smaller step"
+
+
+def _replay_of(fault: Fault) -> str:
+    """Return what runs the first trial again; objects of a session are in that session alone."""
+    number = fault.first.id
+    if any(GIVEN in spec.sorted_text for spec in (fault.first.trial.problem, fault.first.trial.method)):
+        return f"in the session that ran it, `result.trial({number})`"
+    return f"`benchfw replay {number}{_replay_options(fault)}`"
 
 
 def _replay_options(fault: Fault) -> str:

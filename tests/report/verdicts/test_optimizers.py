@@ -180,6 +180,13 @@ def test_the_advice_on_a_trial_that_crashed_is_a_command_that_finds_it(make, run
     assert fault_advice(fault) == command
 
 
+def test_a_trial_with_an_object_of_a_session_runs_again_in_that_session_alone(make, run):
+    failed = make.result("optimizer", "p", "a", 0, [], status=Status.FAILED, number=3, use="object:a")
+    (fault,) = summarize(run, [failed]).faults
+    advice = "in the session that ran it, `result.trial(3)` runs it alone and shows the traceback"
+    assert fault_advice(fault) == advice
+
+
 def test_an_equal_on_the_way_to_the_target_that_ends_worse_is_said_to(make, run):
     results = [
         make.result("optimizer", "p", name, r, make.curve("gap", [9, 0.4, end * pace]))
