@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from benchfw.errors import BenchfwError
+from benchfw.registry import GIVEN
 
 
 class BudgetTable(TypedDict, total=False):
@@ -19,6 +20,9 @@ class BudgetTable(TypedDict, total=False):
     cost: float
 
 
+UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+MOST_BYTES = 2**60
+
 WORDS = {
     r"`benchfw replay (\d+)[^`]*`": r"`trial(\1)`",
     "`benchfw runs`": "`benchfw.runs`",
@@ -28,6 +32,7 @@ WORDS = {
     r"--(jobs|repetitions) (\d+)": r"\1=\2",
     r"--plugin FILE": "plugins=[FILE]",
     r"--plugin\b": "`plugins`",
+    rf"'{GIVEN}": "'",
     r"--(jobs|timeout|memory|store|keep|dask|only)\b": r"`\1`",
 }
 """Patterns of what messages call an option or a command, and what that is in Python."""
@@ -67,6 +72,23 @@ def as_path(given: str | Path, argument: str) -> Path:
     if not str(given) or "\0" in str(given):
         raise BenchfwError(f"{argument} must be a path, got {str(given)!r}")
     return Path(given)
+
+
+def read_size(text: str) -> int:
+    """Return the bytes that a text such as 500MB or 2G means; 0 where it means none."""
+    found = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?)i?B?\s*", text, re.IGNORECASE)
+    try:
+        return int(float(found[1]) * UNITS[found[2].upper()]) if found else 0
+    except (ValueError, OverflowError):
+        return 0
+
+
+def as_bytes(given: int | str | None, argument: str) -> int | None:
+    """Return a number of bytes, or None; anything else is a BenchfwError that names the argument."""
+    size = read_size(given) if isinstance(given, str) else given
+    if size is not None and (type(size) is not int or not 0 < size <= MOST_BYTES):
+        raise BenchfwError(f"{argument} must be a number of bytes, or a size such as '2GB', got {given!r}")
+    return size
 
 
 def as_folder(given: str | Path | None, argument: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from benchfw.api.arguments import BudgetTable, as_folder, as_names, as_path, faults_in_python
+from benchfw.api.arguments import BudgetTable, as_bytes, as_folder, as_names, as_path, faults_in_python
 from benchfw.api.objects import Objects
 from benchfw.api.planning import Planned, plan_text
 from benchfw.api.result import RunResult
@@ -45,7 +45,7 @@ def compare(
     jobs: int = 1,
     threads: int | None = None,
     timeout: float | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     isolation: Literal["trial", "worker"] = "trial",
     fresh: bool = False,
     retry_failed: bool = False,
@@ -78,7 +78,7 @@ def compare(
         jobs=jobs,
         threads=default_threads() if threads is None else threads,
         timeout=timeout,
-        memory=memory,
+        memory=as_bytes(memory, "memory"),
         fresh=fresh,
         retry_failed=retry_failed,
         fail_fast=fail_fast,

@@ -89,6 +89,8 @@ def _check_data(given: Sequence[Any], loss: Any) -> dict[str, Any]:
         features, targets = (np.array(each) for each in given)  # copies: what is given may change later
     except ValueError as fault:
         raise BenchfwError(f"X and y must be arrays ({fault})") from None
+    if features.ndim == 1 and targets.ndim == 1 and len(features) == len(targets):
+        raise BenchfwError("X must have two dimensions, got one; for a single feature give X[:, None]")
     if features.ndim < 2 or targets.ndim < 1 or len(features) != len(targets):
         raise BenchfwError(
             f"X must have a row for each of y, got shapes {features.shape} and {targets.shape}"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, overload
 
-from benchfw.api.arguments import as_folder, as_names, as_path, faults_in_python
+from benchfw.api.arguments import as_bytes, as_folder, as_names, as_path, faults_in_python
 from benchfw.api.planning import Planned, bring_data, plan_suite, plan_tables
 from benchfw.api.result import MOST_LINES, RunResult
 from benchfw.api.running import execute_planned, on_cluster
@@ -34,7 +34,7 @@ def run(
     jobs: int = 1,
     threads: int | None = None,
     timeout: float | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     isolation: Literal["trial", "worker"] | None = None,
     fresh: bool = False,
     retry_failed: bool = False,
@@ -47,15 +47,15 @@ def run(
     """Run a suite, given as a dict, a path or a name, and return what it found.
 
     A dict holds what a suite file would: `{"problem": [{"use": "quadratic"}], "optimizer": [{"use": "gd"}]}`.
-    The keywords are the options of `benchfw run`; memory is in bytes, timeout in seconds, `dask` a
-    scheduler's address or file, or 'local'. `progress` shows how far the run is: by default in a notebook
-    and in a terminal. Trials that the store has are not run again.
+    The keywords are the options of `benchfw run`; `memory` is in bytes or a size such as "2GB", `timeout` in
+    seconds, `dask` a scheduler's address or file, or 'local'. `progress` shows how far the run is: by default
+    in a notebook and in a terminal. Trials that the store has are not run again.
     """
     options = Options(
         jobs=jobs,
         threads=default_threads() if threads is None else threads,
         timeout=timeout,
-        memory=memory,
+        memory=as_bytes(memory, "memory"),
         isolation=isolation,
         fresh=fresh,
         retry_failed=retry_failed,

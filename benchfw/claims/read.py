@@ -193,6 +193,11 @@ def _read_reaches(table: Mapping[str, Any], place: str) -> dict[str, Any]:
     value = table["reaches"]
     if isinstance(value, bool):
         return {"inside": MOST_RUNS if value else Range(high=0.5)}
+    if not isinstance(value, Mapping):
+        raise SuiteError(
+            f"{place}: reaches must be true, false or a share of the runs, as in {{ above = 0.8 }}, "
+            f"got {_show(value)}"
+        )
     share = _read_range(value, f"{place}, reaches")
     ends = [each for each in (share.low, share.high) if math.isfinite(each)]
     if not all(0 < each < 1 for each in ends) and not (share.two_ended and ends[0] >= 0 and ends[1] <= 1):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -19,8 +18,6 @@ from benchfw.system import CAN_SUPERVISE
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 SURVIVED = 93  # the exit code of a process that has imported a plugin, whatever that raised
-
-UNITS = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 
 def store_option(command: Command) -> Command:
@@ -118,14 +115,10 @@ def json_option(command: Command) -> Command:
 
 def parse_bytes(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
     """Return the bytes that a text such as 500MB or 2G means."""
-    if value is None:
-        return None
-    found = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?)i?B?\s*", value, re.IGNORECASE)
-    try:
-        size = int(float(found[1]) * UNITS[found[2].upper()]) if found else 0
-    except (ValueError, OverflowError):
-        size = 0
-    if size <= 0:
+    from benchfw.api.arguments import read_size
+
+    size = None if value is None else read_size(value)
+    if size == 0:
         raise click.BadParameter(f"'{value}' is not a size; write 500MB or 2G")
     return size
 

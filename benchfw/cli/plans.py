@@ -68,8 +68,9 @@ def describe_plans_of_claims(planned: Planned) -> Iterator[str]:
     if any(each.kind == "optimizer" for each in tested):
         count, fewest = planned.trials.repetitions, fewest_runs(1 - 2 * BUDGET / len(tested))
         if count < fewest:
+            need = "1 claim needs" if len(tested) == 1 else f"{len(tested)} claims need"
             too_few = f"{plural(count, 'repetition')} can decide nothing about optimizers"
-            yield f"{planned.suite.name}: {too_few}; {plural(len(tested), 'claim')} need at least {fewest}"
+            yield f"{planned.suite.name}: {too_few}; {need} at least {fewest}"
 
 
 def print_plain_plans(planned: Sequence[Planned], store: Path, options: Options, *, as_json: bool) -> None:

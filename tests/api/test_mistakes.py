@@ -3,6 +3,7 @@
 import contextlib
 import enum
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,19 @@ from benchfw.api import session
 from benchfw.harness.events import Finished
 
 pytestmark = pytest.mark.usefixtures("folder")
+
+
+class Solver:
+    def solve(self, problem, rng):
+        return problem.start()
+
+
+@dataclass(frozen=True)
+class Walker:
+    step: float = 0.1
+
+    def run(self, problem, rng):
+        yield problem.start()
 
 
 def test_the_command_line_says_that_an_object_is_not_there(notebook, run_inline, folder):
@@ -137,6 +151,11 @@ def takes_nothing():
         ("bowl", "slide", {"store": "."}, "cannot be used as a store; use another `store`"),
         ("bowl", {"use": "slide", "step": Mode.FAST}, {}, "methods: 'step' is Mode, which a suite cannot"),
         ("bowl", "slide", {"threads": 0}, "threads must be a whole number from 1"),
+        ("bowl", "slide", {"memory": "1 pound"}, "memory must be a number of bytes, or a size such as"),
+        ("bowl", "slide", {"memory": 0}, "memory must be a number of bytes, or a size such as '2GB', got 0"),
+        ("bowl", Solver, {}, "optimizer 'Solver': solve(problem, rng) does not take (problem, rng, effort)"),
+        ("bowl", Solver, {}, "many positional arguments; define solve(self, problem, rng, effort)"),
+        ("bowl", {"use": Walker, "stp": 1}, {}, "optimizer 'Walker' has no parameter 'stp'; did you"),
         ("bowl", "slide", {"isolation": "none"}, 'isolation must be "trial" or "worker", got \'none\''),
         ("bowl", open, {}, "cannot be sent to a worker process"),
         ("bowl", "slide", {"jobs": True}, "jobs must be a whole number from 0 to 1,024, got True"),
@@ -172,6 +191,7 @@ def test_a_bad_argument_is_one_sentence_that_names_it(problems, methods, more, w
         (lambda: benchfw.problem(np.eye(2), loss="x"), "takes features and targets, got 1 values"),
         (lambda: benchfw.problem(np.eye(2), np.ones(3), loss="x"), "X must have a row for each of y"),
         (lambda: benchfw.problem(np.eye(2), 1.0, loss="x"), "X must have a row for each of y"),
+        (lambda: benchfw.problem(np.ones(3), np.ones(3), loss="x"), "X must have two dimensions, got one"),
         (lambda: benchfw.problem([[1.0], [np.nan]], [1, 2], loss="x"), "X must hold finite numbers"),
         (lambda: benchfw.problem([["a"], ["b"]], [1, 2], loss="x"), "X must hold finite numbers"),
         (lambda: benchfw.problem([[1.0], [1, 2]], [1, 2], loss="x"), "X and y must be arrays"),

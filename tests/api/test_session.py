@@ -108,7 +108,13 @@ def test_a_dict_a_path_and_a_file_are_the_same_suite(ran):
 
 def test_run_takes_the_options_of_the_command_line(folder):
     result = benchfw.run(
-        folder / "slides.toml", repetitions=1, store=folder / "other.sqlite", timeout=60.0, jobs=0, only="0.5"
+        folder / "slides.toml",
+        repetitions=1,
+        store=folder / "other.sqlite",
+        timeout=60.0,
+        memory="1GB",
+        jobs=0,
+        only="0.5",
     )
     assert result.counts == {"done": 1}
     with pytest.raises(benchfw.BenchfwError, match="a part of a suite"):
@@ -208,7 +214,8 @@ def test_bad_input_is_one_sentence_that_names_it(ran, call, words):
         ("— `benchfw replay 12` runs it alone", "— `trial(12)` runs it alone"),
         ("— `benchfw replay 12 --plugin a.py` runs it alone", "— `trial(12)` runs it alone"),
         ("— `benchfw replay 12 --store 'a b.sqlite'` runs it alone", "— `trial(12)` runs it alone"),
-        ("try --retry-failed with a larger --timeout", "try retry_failed=True with a larger `timeout`"),
+        ("raise --timeout and give --retry-failed", "raise `timeout` and give retry_failed=True"),
+        ("optimizer 'object:gd' has", "optimizer 'gd' has"),
         ("`benchfw run` makes one, or give --store", "`benchfw.run` makes one, or give `store`"),
         ("raise --memory, or", "raise `memory`, or"),
         ("trials shared one process (--jobs 0)", "trials shared one process (jobs=0)"),

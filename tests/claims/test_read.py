@@ -100,7 +100,7 @@ MISTAKES = [
     ({**ONE, "reaches": {"above": 1.5}}, "a share of the runs lies between 0 and 1"),
     ({**ONE, "reaches": {"above": 1}}, "a share of the runs lies between 0 and 1"),
     ({**ONE, "reaches": {"within": [-1, 0.5]}}, "a share of the runs lies between 0 and 1"),
-    ({**ONE, "reaches": "always"}, "reaches: must be { below = … }"),
+    ({**ONE, "reaches": "always"}, "reaches must be true, false or a share of the runs, as in { above"),
     (
         {**ONE, "bound": False},
         'bound must be true (in every run) or "mean" (the mean of the runs), got False',

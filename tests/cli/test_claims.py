@@ -223,6 +223,8 @@ def test_too_few_repetitions_are_said_before_the_run_and_after_it(paces):
     planned = paces("run", "c.toml", "--dry-run", "--repetitions", 5).stdout
     assert "c: 5 repetitions can decide nothing about optimizers; 2 claims need at least 6\n" in planned
     assert "can decide nothing" not in paces("run", "c.toml", "--dry-run", "--repetitions", 6).stdout
+    paces.write("one.toml", BASE + TRUE)
+    assert "; 1 claim needs at least 5\n" in paces("run", "one.toml", "--dry-run", "--repetitions", 3).stdout
     done = paces("run", "c.toml", "--no-report", "--repetitions", 5)
     assert "5 runs are too few for an interval, at least 6 are needed" in " ".join(done.stdout.split())
 

@@ -169,6 +169,8 @@ def test_a_profile_shows_the_calls_of_one_trial_and_stores_nothing(cli):
     wrong = cli("run", "bowls.toml", "--profile", "slid")
     assert wrong.returncode == 2
     assert "--profile 'slid' is not the label of a method" in wrong.stderr
+    swept = cli("run", "bowls.toml", "--profile", "slide")
+    assert "--profile 'slide' is not the label of a method; choose from: slide (step=" in swept.stderr
 
 
 def test_events_are_json_lines(cli):
