@@ -89,7 +89,7 @@ def test_problems_of_every_kind_are_solved_and_counted(notebook):
     assert benchfw.compare(known, batched, **SMALL, target={"gap": 1.1}).counts == {"reached": 1}
     assert set(result.frame["metric"]) == {"objective"}
     with pytest.raises(
-        benchfw.BenchfwError, match="needs a FiniteSum problem, but problem 'object:Bowl' has no"
+        benchfw.BenchfwError, match="needs a FiniteSum problem, but problem 'Bowl' has no"
     ):
         benchfw.compare(notebook["bowl"], batched, **SMALL)
 
