@@ -19,7 +19,7 @@ from benchfw.parameters import Count, fits, hints_of, is_protocol
 from benchfw.records import Cell, MethodKind, Spec, Trial
 from benchfw.registry import Registry, is_nested, kind_of
 from benchfw.search import Tuning, read_spaces, spaces_in
-from benchfw.suite import METHOD_KINDS, QUICK_TUNING, TOP_SETTINGS, Suite, check_type
+from benchfw.suite import METHOD_KINDS, QUICK_TUNING, TOP_SETTINGS, Suite, check_type, parse_suite
 from benchfw.sweep import expand, label_specs
 from benchfw.tables import check_table, without
 from benchfw.trials import Trials
@@ -87,6 +87,15 @@ def plan(suite: Suite, registry: Registry, where: str = "") -> Trials:
         )
     firsts = (_first(suite, *pair, backend, best) for pair in pairs for backend in suite.backends)
     return Trials(firsts, suite.repetitions)
+
+
+def check_quick(suite: Suite, registry: Registry, where: str) -> None:
+    """Raise a SuiteError for a mistake in what `--quick` changes, also where a run is not quick."""
+    if suite.quick or "quick" not in suite.text:  # most suites, and planning a large one takes a while
+        return
+    where = f"{where} with --quick"
+    shortened = parse_suite(suite.text, where, quick=True)
+    plan(replace(shortened, backends=suite.backends), registry, where)
 
 
 def _method(kind: MethodKind, spec: Spec, on: tuple[str, ...]) -> Method:

@@ -1,12 +1,14 @@
 """A suite and the plugins give trials, or one line about what is wrong; nothing of a plugin runs."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from benchfw.errors import BenchfwError, SuiteError
 from benchfw.measure.seeding import data_seed
-from benchfw.plan import missing_oracles, plan, produced_class, select, tuning_of
+from benchfw.plan import check_quick, missing_oracles, plan, produced_class, select, tuning_of
 from benchfw.registry import Registry
 from benchfw.suite import parse_suite
 
@@ -172,6 +174,78 @@ def test_a_mistake_is_one_line_that_says_what_and_where(registry, mistake):
     message = fault_of(head + BASE + ("[[" + tail if tail else ""), registry)
     for part in parts:
         assert part in message
+
+
+MEADOWS = """from benchfw import DatasetName, hookimpl
+from benchfw.data import Dataset
+
+def sow(rows: int = 5): ...
+def find(rest): return Dataset(f"garden:{rest}", "from a garden")
+def make(backend, rng, dataset: DatasetName = "meadow", size: int = 3): ...
+
+@hookimpl
+def register_problems(register):
+    register("grow", make)
+
+@hookimpl
+def register_datasets(register):
+    register("meadow", Dataset("meadow", "a set that nobody can fetch"))
+    register("meadow-like", sow)
+    register("garden:", find)
+"""
+
+
+@pytest.fixture
+def meadows(toys, plugin_file, tmp_path, monkeypatch):
+    """A registry with data sets, and a folder with one more."""
+    (tmp_path / "mine.npz").write_bytes(b"")
+    monkeypatch.setenv("BENCHFW_DATA", str(tmp_path))
+    return Registry([str(toys), str(plugin_file(MEADOWS, "meadows.py"))])
+
+
+@pytest.mark.parametrize("name", ["meadow", "meadow-like(rows=9)", "garden:roses", "mine"])
+def test_a_data_set_may_be_known_by_name_or_lie_in_a_folder(meadows, name):
+    assert planned(f'[[problem]]\nuse = "grow"\ndataset = "{name}"\n' + SLIDE, meadows)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("meadw", "no plugin registers it; did you mean 'meadow'?"),
+        ("mnie", "no plugin registers it; did you mean 'mine'?"),
+        ("gardn:roses", "no plugin registers it; did you mean 'garden:'?"),
+        ("garden:", "'garden:' names a source, not a data set; write garden:NAME"),
+        ("meadow-like(row=9)", "data set 'meadow-like' has no parameter 'row'; did you mean 'rows'?"),
+        ("meadow-like(rows='x')", "rows must be int, got 'x', in data set 'meadow-like'"),
+        ("meadow(rows=9)", "data set 'meadow' takes no parameters, got rows"),
+        ("", "'' does not name a data set"),
+    ],
+)
+def test_a_data_set_that_is_nowhere_is_found_before_anything_runs(meadows, name, said):
+    message = fault_of(f'[[problem]]\nuse = "grow"\ndataset = "{name}"\n' + SLIDE, meadows)
+    assert message.startswith("my.toml, [[problem]] 1: ")
+    assert said in message
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (BASE + "quick = { sizes = 3 }\n" + SLIDE, "[[problem]] 1: problem 'bowl' has no parameter 'sizes'"),
+        (BASE + SLIDE + 'quick = { step = "big" }\n', "step must be float, got 'big', in"),
+        ("quick = { repetitions = 0 }\n" + BASE + SLIDE, "repetitions must be at least 1, got 0"),
+        ("quick = { budget = { iterations = -1 } }\n" + BASE + SLIDE, "budget iterations must be a positive"),
+    ],
+)
+def test_what_quick_changes_is_checked_in_every_run(registry, text, said):
+    with pytest.raises(SuiteError) as caught:
+        check_quick(parse_suite(text, "my.toml"), registry, "my.toml")
+    assert said in str(caught.value)
+    assert "my.toml with --quick" in str(caught.value)
+
+
+def test_what_quick_changes_is_planned_on_the_backends_of_the_run(registry):
+    text = 'backends = ["nunpy"]\nquick = { repetitions = 1 }\n' + BASE + SLIDE
+    check_quick(replace(parse_suite(text, "my.toml"), backends=("numpy",)), registry, "my.toml")
 
 
 def test_methods_without_a_problem_are_an_error(registry):

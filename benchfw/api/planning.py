@@ -17,7 +17,7 @@ from benchfw.harness.agenda import check_methods
 from benchfw.harness.identity import datasets_read
 from benchfw.loading import is_file_name
 from benchfw.parameters import Parameter
-from benchfw.plan import plan, select
+from benchfw.plan import check_quick, plan, select
 from benchfw.provenance import Changes, Run
 from benchfw.registry import Registry
 from benchfw.report.text import FEW_NAMES, join_names, printable
@@ -159,6 +159,7 @@ def _plan_parsed(suite: Suite, path: Path, registry: Registry, changes: Changes)
         trials = plan(suite, registry, str(path))
     except RecursionError:
         raise SuiteError(f"{path}: its tables are nested too deeply; write them flatter") from None
+    check_quick(suite, registry, str(path))
     if changes.only:
         chosen = select(trials, changes.only)
         suite = replace(suite, claims=tuple(_note_left_out(suite.claims, trials, chosen, registry)))

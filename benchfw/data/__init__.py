@@ -36,7 +36,15 @@ from benchfw.data.files import (
     open_text,
     summarize_array,
 )
-from benchfw.data.load import Verification, ensure_available, find_path, fingerprint, load, verify
+from benchfw.data.load import (
+    Verification,
+    check_name,
+    ensure_available,
+    find_path,
+    fingerprint,
+    load,
+    verify,
+)
 from benchfw.data.split import Split, Table, has_split, load_table, split, split_documents
 from benchfw.data.stream import batches
 
@@ -54,6 +62,7 @@ __all__ = [
     "cache_folder",
     "check_arrays",
     "check_finite",
+    "check_name",
     "content_hash",
     "dataset_names",
     "ensure_available",

@@ -156,7 +156,10 @@ def describe_unknown(name: str) -> str:
 def _advise(name: str, names: list[str], otherwise: str) -> str:
     prefix, colon, _ = name.partition(SOURCE)
     command = advise_install("dataset", f"{prefix}{colon}" if colon else name)
-    return f"; {command}" if command else nearest(name, names, otherwise)
+    if command:
+        return f"; {command}"
+    source = nearest(f"{prefix}{colon}", source_names(), "") if colon else ""
+    return source or nearest(name, names, otherwise)
 
 
 def describe_absence(entry: Dataset, reason: str = "") -> str:

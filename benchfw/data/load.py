@@ -16,6 +16,7 @@ from benchfw.data.catalog import (
     describe_absence,
     describe_unknown,
     find_dataset,
+    is_synthetic,
     parse_dataset_name,
 )
 from benchfw.data.dataset import Arrays, Dataset, check_arrays, check_finite, resolve_function
@@ -64,8 +65,7 @@ def load(name: str, **params: Any) -> Arrays:
         made: Arrays = make(entry, entry.make, params)
         check_finite(plain, made)
         return made
-    if params:
-        raise DataError(f"data set '{plain}' takes no parameters, got {', '.join(params)}")
+    _refuse_parameters(plain, params)
     path = fetch_path(plain)
     arrays = read_arrays(plain, path)
     if entry is not None:
@@ -86,16 +86,34 @@ def make(entry: Dataset, source: str | Callable[..., Any], params: Mapping[str, 
         raise DataError(f"data set '{entry.name}' cannot be made: {fault or type(fault).__name__}") from fault
 
 
-def ensure_available(name: str, progress: Progress | None = None) -> None:
-    """Make sure that `load(name)` will find its data: fetch what is not here; DataError if that cannot be."""
+def _refuse_parameters(name: str, params: Mapping[str, Any]) -> None:
+    if params:
+        raise DataError(f"data set '{name}' takes no parameters, got {', '.join(params)}")
+
+
+def check_name(name: str) -> None:
+    """Raise DataError unless a set of this name is in a folder or registered, and takes its parameters.
+
+    Nothing is fetched: a registered set need not be here.
+    """
     plain, params = parse_dataset_name(name)
     entry = find_dataset(plain)
-    if entry is None or entry.make is None:
-        fetch_path(plain, progress)
+    if entry is not None and entry.make is not None:
+        check_parameters(entry, entry.make, params)
+        for source in _sources(entry, resolve_function(plain, entry.make), params):
+            check_name(source)
         return
-    check_parameters(entry, entry.make, params)
-    for source in _sources(entry, resolve_function(plain, entry.make), params):
-        ensure_available(source, progress)
+    _refuse_parameters(plain, params)
+    if entry is None and locate(plain) is None:
+        raise DataError(describe_unknown(plain))
+
+
+def ensure_available(name: str, progress: Progress | None = None) -> None:
+    """Make sure that `load(name)` will find its data: fetch what is not here; DataError if that cannot be."""
+    check_name(name)
+    for source in sources_of(name):
+        if not is_synthetic(source):
+            fetch_path(source, progress)
 
 
 def sources_of(name: str) -> list[str]:
