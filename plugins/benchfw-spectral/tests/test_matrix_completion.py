@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -250,6 +252,19 @@ def test_the_automatic_step_of_svrg_is_where_its_noise_is_stable(backend):
     np.testing.assert_allclose(second, steep.project(first - step * steep.grad(first)), atol=1e-9)
     exact = SVRG(inner=20, estimator=Chebyshev(probe="basis", distribution=Optimal(mean=15)))
     assert exact.stable_step(flat) is None
+
+
+def test_a_step_that_rounds_to_the_largest_stable_one_of_svrg_has_no_caveat(backend):
+    flat = build(backend, weight=1e-4, smoothing=1e6)
+    method = SVRG(inner=20, estimator=Chebyshev(probes=50, distribution=Optimal(mean=15)))
+    law = method.stable_step(flat)
+    as_shown = float(f"{law:.2g}")
+    above = as_shown if as_shown > law else law * (1 + 1e-9)
+    assert replace(method, step=above).caveats(flat) == []
+    for factor in np.linspace(1, 1.3, 301):
+        for caveat in replace(method, step=factor * law).caveats(flat):
+            step, stable = re.match(r"step (\S+) is above (\S+),", caveat).groups()
+            assert float(step) > float(stable)
 
 
 def test_products_are_counted_and_metrics_are_not(backend):

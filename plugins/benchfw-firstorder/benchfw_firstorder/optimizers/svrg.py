@@ -65,9 +65,9 @@ class SVRG:
         return None if noise is None else STABLE / (noise * math.sqrt(self.inner))
 
     def caveats(self, problem: Smooth) -> list[str]:
-        """Say so where the step is above that one."""
+        """Say so where the step is above that one, by more than the rounding to two figures."""
         limit = self.stable_step(problem)
-        if self.step == "auto" or limit is None or self.step <= limit:
+        if self.step == "auto" or limit is None or float(f"{self.step:.2g}") <= float(f"{limit:.2g}"):
             return []
         stable = (
             f"{limit:.2g}, about the largest that is stable here with {self.inner} steps between snapshots"
