@@ -10,7 +10,7 @@ import pytest
 
 from benchfw import BenchfwError
 from benchfw.backends import get_backend
-from benchfw.data import find_path
+from benchfw.data import get_dataset, is_synthetic, local_datasets
 from benchfw.measure.optimizers import measure_optimizer
 from benchfw.measure.trial import collector
 from benchfw.records import Budget, Spec, Status, Trial
@@ -108,21 +108,22 @@ def test_a_line_search_can_fall():
     np.testing.assert_allclose(half.coefficients[0], whole.coefficients[0] / 2, rtol=1e-4)  # but for λ
 
 
-SETS = ("bike", "elevators", "keggundirected", "kin40k", "pol", "protein")
-SQUARED_SETS = (*(f"uci-{name}" for name in SETS), "year-msd-sample", NUMBERS)
+SQUARED_SETS = (
+    *(f"uci-{name}" for name in ("bike", "elevators", "keggundirected", "kin40k", "pol", "protein")),
+    "year-msd-sample",
+    NUMBERS,
+)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("block", [32, 128])
 @pytest.mark.parametrize("dataset", SQUARED_SETS)
 def test_no_blow_up_of_cdsg_ends_as_done(dataset, block):
-    """32 runs in all, half of them with the longest step that a search for the best one comes up with."""
-    if dataset != NUMBERS and find_path(dataset) is None:
-        pytest.skip(f"{dataset} is not here")
-    risk = problem(dataset=dataset, rows=2000 if "uci-" in dataset and dataset != NUMBERS else None)
-    batch = min(512, risk.num_samples)
-    for seed, step in enumerate((1.5, 2.75)):
-        outcome, losses = run(risk, CDSG(batch=batch, block=block, step=step), seed, 60)
+    """128 runs in all, half of them with the longest step that a search for the best one comes up with."""
+    here = is_synthetic(dataset) or dataset in local_datasets()
+    risk = problem(dataset=dataset if here else get_dataset(dataset).twin)
+    for seed, step in enumerate((1.5, 2.75) * 4):
+        outcome, losses = run(risk, CDSG(batch=512, block=block, step=step), seed, 60)
         assert outcome.status is Status.DONE, outcome.reason
         assert max(losses) < 2 * losses[0]
         assert math.isfinite(losses[-1])
