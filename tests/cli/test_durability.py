@@ -3,6 +3,7 @@
 import ctypes
 import os
 import resource
+import shutil
 import signal
 import sqlite3
 import stat
@@ -78,6 +79,28 @@ def test_what_a_killed_run_had_claimed_is_run_by_the_one_that_waits_for_it(cli):
     assert second.returncode == 0, told
     assert set(trials_in(cli).values()) == {1}
     assert sum(cli.last_run()["counts"].values()) == 12
+
+
+@pytest.mark.thorough
+def test_a_killed_store_goes_on_elsewhere_with_its_journal_and_a_stopped_one_alone(cli):
+    cli.write("naps.toml", NAPPING)
+    events, reports, elsewhere = (cli.folder / name for name in ("events", "reports", "elsewhere"))
+    elsewhere.mkdir()
+    for stop, left in (
+        (signal.SIGKILL, {"benchfw.sqlite", "benchfw.sqlite-wal"}),
+        (signal.SIGTERM, {"benchfw.sqlite"}),
+    ):
+        run = started(cli, "run", "naps.toml", "--no-report", "--events", "events", "--fresh")
+        wait_for(lambda: '"finished"' in events.read_text(), events)
+        run.send_signal(stop)
+        run.communicate()
+        files = {path.name for path in reports.iterdir()}
+        assert left <= files if stop == signal.SIGKILL else files == left
+        for name in left:
+            shutil.copy(reports / name, elsewhere / name)
+        assert sum(trials_in(cli, "elsewhere/benchfw.sqlite").values()) >= 1
+        for path in (*reports.iterdir(), *elsewhere.iterdir(), events):
+            path.unlink()
 
 
 def wait_for(condition, path):
