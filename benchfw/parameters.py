@@ -84,9 +84,19 @@ LocalPath: TypeAlias = Annotated[str, NAMES_PATH]
 NAMES_CODE = "names code"
 CodePlace: TypeAlias = Annotated[str, NAMES_CODE]
 """Code by its place, "module:attribute" or "file.py:attribute". What somebody else's store or bundle names is
-loaded only if it is installed, or given by --plugin."""
+loaded only if it is given by --plugin."""
 CodeFolder: TypeAlias = Annotated[str, NAMES_PATH, NAMES_CODE]
 """A folder of code, which counts as a `LocalPath` and as a `CodePlace`."""
+
+
+@dataclass(frozen=True)
+class Trusted:
+    r"""Which places of code do no harm whatever arguments they get, and so need not be given by --plugin.
+
+    A regular expression of the whole, written in a type: `Annotated[CodePlace, Trusted(r"torch\.nn:\w+")]`.
+    """
+
+    pattern: str
 
 
 @dataclass(frozen=True)
@@ -116,6 +126,12 @@ class Parameter:
     def names_code(self) -> bool:
         """Whether its type says that it names code."""
         return any(NAMES_CODE in typing.get_args(each) for each in _options(self.hint))
+
+    def trusts(self, place: str) -> bool:
+        """Return whether code at a place may be loaded for somebody else's store without further ado."""
+        notes = [note for each in _options(self.hint) for note in typing.get_args(each)]
+        patterns = [note.pattern for note in notes if isinstance(note, Trusted)]
+        return place == self.default or any(re.fullmatch(each, place) for each in patterns)
 
     def __str__(self) -> str:
         return self.name if self.required else f"{self.name} = {self.default!r}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from benchfw.loading import is_file_name
 from benchfw.parameters import Parameter
 from benchfw.plan import check_quick, plan, select
 from benchfw.provenance import Changes, Run
+from benchfw.records import Trial
 from benchfw.registry import Registry
 from benchfw.report.text import FEW_NAMES, join_names, printable
 from benchfw.suite import Suite, find_suite, find_suites, parse_suite, read_suite
@@ -91,66 +93,92 @@ def plan_tables(
 def plan_bundle(run: Run, plugins: Iterable[str] = ()) -> Planned:
     """Plan what the run in a bundle ran, with installed plugins and those given by hand alone."""
     run.check_measured("running a bundle again")
-    path, changes = run.store, run.environment.changes
+    path, changes, given = run.store, run.environment.changes, list(plugins)
     suite = parse_suite(run.text, str(path), quick=changes.quick)
-    tables = [(kind, table) for kind, found in suite.tables.items() for table in found]
-    registry = trusted_registry(run, plugins, tables)
+    registry = trusted_registry(run, given)
     registered = {each["hash"]: each["registered"] for each in run.environment.claims}
     claims = tuple(replace(each, registered=registered.get(each.digest, "")) for each in suite.claims)
     suite = replace(suite, name=run.suite, title=run.title, claims=claims)
-    return _plan_parsed(suite, path, registry, changes)
+    return _plan_parsed(suite, path, registry, changes, lambda found: check_code(run, found, registry, given))
 
 
-def trusted_registry(
-    run: Run, plugins: Iterable[str], tables: Iterable[tuple[str, Mapping[str, Any]]]
-) -> Registry:
-    """Return what the tables of a stored run need; code that is neither installed nor given is a PluginError.
-
-    That is plugins, and what parameters name. Of what is given, folders are no plugins.
-    """
-    given = list(plugins)
-    registry = Registry([each for each in given if not Path(each).is_dir()])
+def trusted_registry(run: Run, plugins: Iterable[str]) -> Registry:
+    """Return what a stored run needs; a plugin that is neither installed nor given is a PluginError."""
+    registry = Registry([each for each in plugins if not _is_folder(each)])
     absent = describe_absent(run, registry)
     if absent:
         raise PluginError(f"{run.store} was made with {absent[0]}, neither installed nor given; {absent[1]}")
-    for kind, table in tables:
-        if isinstance(table.get("use"), str) and table["use"] in registry.entries(kind):
-            for parameter, value in registry.code_in(kind, table):
-                for place in texts_in(value):
-                    _check_code(run, parameter, place, given)
     return registry
 
 
-def _check_code(run: Run, parameter: Parameter, place: str, given: Sequence[str]) -> None:
-    """Raise a PluginError for code that only a parameter of a stored run names."""
-    source = place if parameter.names_path else place.rpartition(":")[0] or place
-    if place == parameter.default:
-        return
-    if parameter.names_path or is_file_name(source):
-        folder = run.store.parent if parameter.names_path else Path()
-        path = (folder / Path(source).expanduser()).resolve()
-        trusted = any(path.is_relative_to(Path(each).resolve()) for each in given)
-    else:
-        from importlib.metadata import packages_distributions
+def _is_folder(given: str) -> bool:
+    """Return whether what is given by hand is a folder of code rather than a plugin."""
+    if not Path(given).is_dir():
+        return False
+    try:
+        return is_file_name(given) or importlib.util.find_spec(given) is None
+    except ImportError:  # of what stands before a dot
+        return True
 
-        trusted = source in given or source.partition(".")[0] in packages_distributions()
-    if not trusted:
-        shown = printable(source)[:LONGEST_PLUGIN]
+
+def check_code(run: Run, trials: Iterable[Trial], registry: Registry, plugins: Iterable[str]) -> None:
+    """Raise a PluginError for code that parameters of stored trials name and that is not given by hand.
+
+    That it is installed is not enough: with arguments from a store, many a function of a library runs
+    whatever the store says.
+    """
+    given = list(plugins)
+    names: dict[str, str] = {}
+    for kind, table in (each for trial in trials for each in trial.tables):
+        for parameter, value in registry.code_in(kind, table):
+            for place in texts_in(value):
+                source = _source_of(parameter, place)
+                if not parameter.trusts(place) and not _is_given(source, given):
+                    names[source] = parameter.name
+    if names:
+        sources = [printable(each)[:LONGEST_PLUGIN] for each in names]
+        parameters = join_names(list(dict.fromkeys(names.values())))
         raise PluginError(
-            f"{run.store} names code in its parameter {parameter.name}: {shown}, neither installed nor "
-            f"given; if you trust it, pass --plugin {shlex.quote(shown)}"
+            f"{run.store} names code in its parameter{'s' * (len(set(names.values())) > 1)} {parameters}: "
+            f"{join_names(sources)}; {_advise_giving(sources)}"
         )
+
+
+def _source_of(parameter: Parameter, place: str) -> str:
+    """Return the module, the file or the folder of code at a place."""
+    if parameter.names_path:
+        return place
+    source, colon, _ = place.rpartition(":")
+    return source if colon else place if is_file_name(place) else place.rpartition(".")[0] or place
+
+
+def _is_given(source: str, given: Iterable[str]) -> bool:
+    """Return whether a module, a file or a folder is among what is given by hand, or inside of that."""
+    if is_file_name(source):
+        path = Path(source).resolve()
+        return any(path.is_relative_to(Path(each).resolve()) for each in given)
+    return any(f"{source}.".startswith(f"{each}.") for each in given)
 
 
 def describe_absent(run: Run, registry: Registry) -> tuple[str, str] | None:
     """Return the plugins that only the store of a run names, and the advice to give them by hand; or None."""
     absent = [printable(each)[:LONGEST_PLUGIN] for each in registry.lacks(run.environment.plugins)]
-    options = " ".join(f"--plugin {shlex.quote(each)}" for each in absent[:FEW_NAMES])
-    advice = f"if you trust {'it' if len(absent) == 1 else 'them'}, pass {options}"
-    return (join_names(absent), advice) if absent else None
+    return (join_names(absent), _advise_giving(absent)) if absent else None
 
 
-def _plan_parsed(suite: Suite, path: Path, registry: Registry, changes: Changes) -> Planned:
+def _advise_giving(plugins: Sequence[str]) -> str:
+    options = " ".join(f"--plugin {shlex.quote(each)}" for each in plugins[:FEW_NAMES])
+    return f"if you trust {'it' if len(plugins) == 1 else 'them'}, pass {options}"
+
+
+def _plan_parsed(
+    suite: Suite,
+    path: Path,
+    registry: Registry,
+    changes: Changes,
+    check: Callable[[Iterable[Trial]], None] = lambda _: None,
+) -> Planned:
+    """Plan a suite that was read; `check` may refuse its trials before any code that they name runs."""
     if changes.backends:
         suite = replace(suite, backends=changes.backends)
     if changes.repetitions is not None:
@@ -164,6 +192,7 @@ def _plan_parsed(suite: Suite, path: Path, registry: Registry, changes: Changes)
         chosen = select(trials, changes.only)
         suite = replace(suite, claims=tuple(_note_left_out(suite.claims, trials, chosen, registry)))
         trials = chosen
+    check(trials.firsts)
     check_methods(trials.firsts, registry, str(path))
     return Planned(suite, trials, registry, changes)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from benchfw.api.arguments import as_names, as_path, faults_in_python, in_python
-from benchfw.api.planning import trusted_registry
+from benchfw.api.planning import check_code, trusted_registry
 from benchfw.api.running import describe_lack, page_folder, report_run
 from benchfw.api.toml import texts_in, write_toml
 from benchfw.errors import BenchfwError
@@ -241,8 +241,11 @@ class RunResult:
         names = as_names(plugins, "plugins")
         with self._open() as store:
             found = find_trial(list(store.stream(self.id)), self.id, method, problem, repetition)
-        tables = found.trial.tables
-        return replay_trial(found, self.id, self._registry or trusted_registry(self.run, names, tables))
+        registry = self._registry
+        if registry is None:
+            registry = trusted_registry(self.run, names)
+            check_code(self.run, [found.trial], registry, names)
+        return replay_trial(found, self.id, registry)
 
     @functools.cached_property
     def _summary(self) -> Summary:

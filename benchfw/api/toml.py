@@ -79,5 +79,5 @@ def texts_in(table: Any) -> Iterator[str]:
         yield table
     elif isinstance(table, Mapping):
         yield from itertools.chain.from_iterable(map(texts_in, table.values()))
-    elif isinstance(table, list):
+    elif isinstance(table, list | tuple):
         yield from itertools.chain.from_iterable(map(texts_in, table))

@@ -46,6 +46,7 @@ class Collector:
 
     def __init__(self, installed: Iterable[EntryPoint], sources: Iterable[str]) -> None:
         self.broken: list[str] = []
+        self.hooked: list[Plugin] = []
         self.suite_folders: list[Path] = []
         self.commands: list[Any] = []
         self.backends = BackendTable()
@@ -96,7 +97,9 @@ class Collector:
                 self._manager.unregister(plugin)
             self._refuse(origin, f"has a hook that is not benchfw's: {' '.join(str(fault).split())}")
             return
-        for caller in self._manager.get_hookcallers(plugin) or ():
+        callers = self._manager.get_hookcallers(plugin) or ()
+        self.hooked += [origin] * bool(callers)
+        for caller in callers:
             if not caller.has_spec():
                 hint = nearest(
                     caller.name, (name for name in vars(hookspecs) if name.startswith("register_"))

@@ -43,7 +43,7 @@ class Registry:
         for each in self.objects:
             found.add(Entry(each.kind, each.name, each.factory, _SESSION, given=each))
         self.plugins, self.broken, self.hook = found.plugins, found.broken, found.hook
-        self.backends, self.commands = found.backends, found.commands
+        self.backends, self.commands, self._hooked = found.backends, found.commands, found.hooked
         self._entries, self._suite_folders = found.entries, found.suite_folders
 
     def with_objects(self, objects: Iterable[Given]) -> Registry:
@@ -74,6 +74,10 @@ class Registry:
 
     def get(self, kind: str, name: str, place: str = "") -> Entry:
         """Return one entry; an unknown name is explained with the nearest one and the broken plugins."""
+        if not isinstance(name, str):  # a forged store may hold anything
+            raise PluginError(
+                f"the name of {'an' if kind[0] in 'aeiou' else 'a'} {kind} must be a text, got {name!r}"
+            )
         entry = self._entries.get((kind, name))
         if entry is None:
             if name.startswith(GIVEN):
@@ -168,12 +172,16 @@ class Registry:
 
     def code_in(self, kind: str, table: Mapping[str, Any]) -> list[tuple[Parameter, Any]]:
         """Return the parameters of a table that name code, with their values, nested tables included."""
-        entry = self.get(kind, table["use"])
-        named = [each for each in entry.parameters.values() if each.names_code] if kind in PARAMETRIC else []
-        found = [(each, table[each.name]) for each in named if each.name in table]
+        from benchfw.search import Choice
+
+        parameters = self.get(kind, table["use"]).parameters if kind in PARAMETRIC else {}
+        found = []
         for key, value in table.items():
-            if is_nested(key, value):
-                found += self.code_in(kind_of(key), value)
+            for each in value.values if isinstance(value, Choice) else (value,):
+                if is_nested(key, each):
+                    found += self.code_in(kind_of(key), each)
+                elif key in parameters and parameters[key].names_code:
+                    found.append((parameters[key], each))
         return found
 
     def source_files(self, kind: str, table: Mapping[str, Any]) -> list[Path]:
@@ -190,7 +198,8 @@ class Registry:
         """Return a finder of modules that follows those of benchfw and of plugins wherever they lie."""
         from benchfw.sources import Modules
 
-        return Modules(hashed=[benchfw.__name__, *(plugin.distribution for plugin in self.plugins)])
+        # what has no hooks is code for parameters, a library maybe: like any other it counts by its version
+        return Modules(hashed=[benchfw.__name__, *(plugin.distribution for plugin in self._hooked)])
 
     def dataset_of(self, kind: str, table: Mapping[str, Any]) -> str | None:
         """Return the data set that a table names, or that its plugin takes by default."""

@@ -7,12 +7,18 @@ import io
 import json
 import re
 import sqlite3
+import sys
+from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
 import pytest
 
 import benchfw
+from benchfw.api import planning
+from benchfw.errors import PluginError
+from benchfw.registry import Registry
+from benchfw.store.bundle import read_bundle
 from benchfw.store.rows import digest_of
 from benchfw.store.schema import SEAL_RUN, SELECT_RUN
 
@@ -135,21 +141,65 @@ def test_what_a_store_names_runs_when_it_is_given_by_hand(cli):
 
 
 LOADER = """
-from bowls import Bowl
-from benchfw import hookimpl
-from benchfw.parameters import CodeFolder, CodePlace
+from dataclasses import dataclass
+from typing import Annotated, Any
+from bowls import Bowl, Slide
+from benchfw import Smooth, hookimpl
+from benchfw.parameters import CodeFolder, CodePlace, Trusted
 from benchfw.loading import load_attributes
 
 class Loaded(Bowl):
-    def __init__(self, backend, rng, code: CodePlace | float = "math:pi", folder: CodeFolder = ""):
+    def __init__(
+        self, backend, rng, code: Annotated[CodePlace, Trusted("math:[a-z]+")] | float = "shlex:quote",
+        folder: CodeFolder = "",
+    ):
         super().__init__(backend, rng)
         load_attributes(code)
         folder and load_attributes(f"{folder}/trap.py:TRAP")
 
+@dataclass(frozen=True)
+class Inner:
+    code: CodePlace = "math:pi"
+    solves, estimates = Smooth, "grad"
+    def __post_init__(self):
+        load_attributes(self.code)
+    def draw(self, problem, rng):
+        return problem.grad
+
+@dataclass(frozen=True)
+class Sliding(Slide):
+    estimator: Any = None
+    inner_estimator: Any = None
+    code: CodePlace | tuple = "math:pi"
+
 @hookimpl
 def register_problems(register):
     register("loaded", Loaded)
+
+@hookimpl
+def register_estimators(register):
+    register("inner", Inner)
+
+@hookimpl
+def register_optimizers(register):
+    register("sliding", Sliding)
 """
+
+
+@pytest.fixture
+def loading(cli, monkeypatch):
+    """Give the command line beside a plugin that loads what its parameters name, and traps to be named."""
+    cli.write("loader.py", LOADER)
+    for place in ("trap.py", "traps/trap.py", "more/trap.py"):
+        cli.write(place, f"open({str(cli.folder / 'sprung')!r}, 'w').close()\nTRAP = 1\n")
+    monkeypatch.syspath_prepend(cli.folder)
+    yield cli
+    for name in ("bowls", "loader", "trap"):
+        sys.modules.pop(name, None)
+
+
+PLUGINS = ("--plugin", "bowls.py", "--plugin", "loader.py")
+LOADED = 'plugins = ["bowls.py", "loader.py"]'
 
 
 @pytest.mark.parametrize(
@@ -158,36 +208,104 @@ def register_problems(register):
         ("code", "trap.py:TRAP", "trap.py"),
         ("code", "trap:TRAP", "trap"),
         ("folder", "traps", "traps"),
-        ("code", "os:sep", "os"),
+        ("code", "numpy:pi", "numpy"),  # that it is installed is no reason to trust it
+        ("code", "os.path:sep", "os"),
     ],
 )
-def test_code_that_a_parameter_of_a_store_names_is_run_only_if_it_is_given(
-    cli, key, named, given, monkeypatch
-):
-    cli.write("loader.py", LOADER)
-    for place in ("trap.py", "traps/trap.py"):
-        cli.write(place, f"open({str(cli.folder / 'sprung')!r}, 'w').close()\nTRAP = 1\n")
-    monkeypatch.syspath_prepend(cli.folder)
-    own = f'use = "loaded"\n{key} = "{named}"'
-    suite = cli.suite.replace('plugins = ["bowls.py"]', 'plugins = ["bowls.py", "loader.py"]')
+def test_code_that_a_parameter_of_a_store_names_is_run_only_if_it_is_given(loading, key, named, given):
+    cli, own = loading, f'use = "loaded"\n{key} = "{named}"'
+    suite = cli.suite.replace('plugins = ["bowls.py"]', LOADED)
     cli.write("loaded.toml", suite.replace('use = "bowl"', own))
     done = cli("run", "loaded.toml", "--no-report", "--only", "step=0.5")
-    assert done.returncode == 0, done.stdout + done.stderr  # in a suite of one's own it is no secret
+    assert done.returncode == 0, done.stdout + done.stderr  # a suite of one's own may name anything
     cli("export", "--bundle", "bowls.zip")
     (cli.folder / "sprung").unlink(missing_ok=True)
-    plugins = ("--plugin", "bowls.py", "--plugin", "loader.py")
     for words in RUNNING:
-        done = cli(*words, *plugins)
+        done = cli(*words, *PLUGINS)
         assert (done.returncode, done.stdout) == (2, ""), words
-        said = (
-            f" names code in its parameter {key}: .*{given}, neither installed nor given; if you trust it, "
-        )
-        assert re.search(said, done.stderr), done.stderr
+        said = rf" names code in its parameter {key}: (.*); if you trust it, pass --plugin (.*)\n"
+        found = re.search(said, done.stderr)
+        assert found, done.stderr
+        assert found[1] == found[2]
         assert not (cli.folder / "sprung").exists()
     for words in RUNNING:
-        done = cli(*words, *plugins, "--plugin", given)
+        done = cli(*words, *PLUGINS, "--plugin", given)
         assert done.returncode == 0, done.stdout + done.stderr
-    assert (cli.folder / "sprung").exists() == (given != "os")
+    assert (cli.folder / "sprung").exists() == (given not in {"os", "numpy"})
+
+
+@pytest.mark.parametrize(
+    ("tables", "names"),
+    [
+        ('[[problem]]\nuse = ["loaded"]\ncode = "trap.py:TRAP"', {"trap.py"}),
+        ('[[problem]]\nuse = "loaded"\ncode = ["math:e", "trap.py:TRAP"]', {"trap.py"}),
+        ('[[problem]]\nuse = "loaded"\nfolder = ["traps", "more"]', {"FOLDER/traps", "FOLDER/more"}),
+        ('[[optimizer]]\nuse = "sliding"\nestimator = { use = "inner", code = "trap:TRAP" }', {"trap"}),
+        ('[[optimizer]]\nuse = "sliding"\nestimator = [{ use = "inner", code = "trap:TRAP" }]', {"trap"}),
+        ('[[optimizer]]\nuse = "sliding"\nestimator = { use = ["inner"], code = "trap:TRAP" }', {"trap"}),
+        ('[[optimizer]]\nuse = "sliding"\ncode = [["os:sep", "re:A"]]', {"os", "re"}),
+        (
+            """[[optimizer]]
+use = "sliding"
+estimator = { tune = "choice", values = [{ use = "inner" }, { use = "inner", code = "trap:TRAP" }] }""",
+            {"trap"},
+        ),
+        ('[[problem]]\nuse = "loaded"\ncode = "math:e"\n[[optimizer]]\nuse = "sliding"', set()),
+        ('[[problem]]\nuse = "loaded"\ncode = "shlex:quote"', set()),
+    ],
+)
+def test_code_is_found_in_a_bundle_wherever_its_suite_names_it(loading, monkeypatch, tables, names):
+    loading("run", "bowls.toml", "--no-report", "--repetitions", 1)
+    loading("export", "--bundle", "bowls.zip")
+    run, _ = read_bundle(loading.folder / "bowls.zip")
+    problem, optimizer = '[[problem]]\nuse = "bowl"\n', '\n[[optimizer]]\nuse = "slide"'
+    text = "repetitions = 1\nbudget = { iterations = 3 }\n" + (problem if "[[problem]]" not in tables else "")
+    text += tables + (optimizer if "[[optimizer]]" not in tables else "")
+    monkeypatch.chdir(loading.folder)
+    forged, given = replace(run, text=text), ["bowls.py", "loader.py"]
+    if not names:
+        assert planning.plan_bundle(forged, given).trials
+        return
+    with pytest.raises(PluginError, match="if you trust") as refused:
+        planning.plan_bundle(forged, given)
+    _, *advised = str(refused.value).split(" --plugin ")
+    assert set(advised) == {each.replace("FOLDER", str(loading.folder)) for each in names}
+    assert not (loading.folder / "sprung").exists()
+    assert planning.plan_bundle(forged, [*given, *advised]).trials
+
+
+def test_the_advised_folder_of_code_is_that_beside_the_bundle(loading):
+    cli = loading
+    suite = cli.suite.replace('plugins = ["bowls.py"]', LOADED)
+    cli.write("loaded.toml", suite.replace('use = "bowl"', 'use = "loaded"\nfolder = "traps"'))
+    done = cli("run", "loaded.toml", "--no-report", "--only", "step=0.5")
+    assert done.returncode == 0, done.stderr
+    cli("export", "--bundle", "bowls.zip")
+    (cli.folder / "down").mkdir()
+    (cli.folder / "bowls.zip").rename(cli.folder / "down/bowls.zip")
+    (cli.folder / "traps").rename(cli.folder / "down/traps")
+    again = ("run", "--from-bundle", "down/bowls.zip", "--dry-run", *PLUGINS)
+    advised = cli(*again).stderr.split(" pass --plugin ")[1].strip()
+    assert cli(*again, "--plugin", advised).returncode == 0
+
+
+def test_a_package_in_the_working_folder_can_be_given_as_a_plugin(loading):
+    cli = loading
+    (cli.folder / "mine").mkdir()
+    (cli.folder / "bowls.py").rename(cli.folder / "mine/__init__.py")
+    cli.write("mine.toml", cli.suite.replace('"bowls.py"', '"mine"'))
+    assert cli("run", "mine.toml", "--no-report", "--only", "step=0.5").returncode == 0
+    cli("export", "--bundle", "mine.zip")
+    done = cli("run", "--from-bundle", "mine.zip", "--dry-run", "--plugin", "mine")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_name_that_is_not_a_text_is_an_error(loading):
+    registry = Registry([str(loading.folder / "bowls.py")])
+    tables = [("optimizer", {"use": "slide", "estimator": {"use": ["inner"]}}), ("problem", {"use": 1})]
+    for kind, table in tables:
+        with pytest.raises(PluginError, match="must be a text"):
+            registry.inspect(kind, table)
 
 
 def test_a_commit_that_a_store_names_is_not_a_path(cli):

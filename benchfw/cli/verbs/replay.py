@@ -40,12 +40,13 @@ def command(trial: int, debug: bool, plugins: tuple[str, ...], store: Path) -> N
     run.check_measured("replay")
     # before NumPy and SciPy are imported: their thread pools are made then
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(run.environment.threads)))
-    from benchfw.api.planning import trusted_registry
+    from benchfw.api.planning import check_code, trusted_registry
     from benchfw.harness.replays import count_common, find_difference
     from benchfw.measure.trial import collector, run_trial
 
-    registry = trusted_registry(run, plugins, result.trial.tables)
+    registry = trusted_registry(run, plugins)
     registry.inspect_trial(result.trial)
+    check_code(run, [result.trial], registry, plugins)
     records, emit = collector()
     with registry.activate():
         outcome = run_trial(result.trial, registry, emit, hear=_debug if debug else traceback.print_exception)
