@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from benchfw.hookspecs import hookimpl
     from benchfw.measure.files import trial_folder
     from benchfw.parameters import (
+        CodeFolder,
+        CodePlace,
         Count,
         DatasetName,
         Fraction,
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
         NonNegative,
         Positive,
         Range,
+        Trusted,
     )
     from benchfw.provenance import Run
     from benchfw.search import Choice, Integer, Linear, Log
@@ -66,6 +69,8 @@ __all__ = [
     "Bounded",
     "Choice",
     "Claims",
+    "CodeFolder",
+    "CodePlace",
     "Composite",
     "Constants",
     "Count",
@@ -91,6 +96,7 @@ __all__ = [
     "Smooth",
     "Solver",
     "SpectralSum",
+    "Trusted",
     "Unavailable",
     "VectorOracles",
     "claims_of",
@@ -123,9 +129,8 @@ _HOMES = {
     "trial_folder": "measure.files",
     **dict.fromkeys(("load", "run", "runs"), "api.session"),
     **dict.fromkeys(("Choice", "Integer", "Linear", "Log"), "search"),
-    **dict.fromkeys(
-        ("Count", "DatasetName", "Fraction", "LocalPath", "NonNegative", "Positive", "Range"), "parameters"
-    ),
+    **dict.fromkeys(("CodeFolder", "CodePlace", "Count", "DatasetName", "Fraction"), "parameters"),
+    **dict.fromkeys(("LocalPath", "NonNegative", "Positive", "Range", "Trusted"), "parameters"),
 }
 
 

@@ -24,7 +24,8 @@ def command(trial: int, debug: bool, plugins: tuple[str, ...], store: Path) -> N
     """Run one stored trial again in this process and compare its records, except for times.
 
     TRIAL is a number from the `trial` column of `benchfw export`. A plugin of its run that is not installed
-    is loaded only if you give it by --plugin: the store may be someone else's. What the method prints is
+    is loaded only if you give it by --plugin: the store may be someone else's. Give so too the code that its
+    parameters name: a file, a module or a folder. What the method prints is
     shown, and so is the traceback of a fault. Exit code 1: the records differ.
 
     \b

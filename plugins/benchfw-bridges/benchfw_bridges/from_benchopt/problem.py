@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from benchfw import Backend, CountedProblem, Problem, Rng, Unavailable
+from benchfw import Backend, CodeFolder, CountedProblem, Problem, Rng, Unavailable
 from benchfw.loading import call_unnoted
-from benchfw.parameters import CodeFolder
 from benchfw_bridges.from_benchopt import folder as folders
 
 VALUE, OBJECTIVE = "value", "objective"

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from benchfw import Rng, Unavailable, from_callback
-from benchfw.parameters import CodeFolder
+from benchfw import CodeFolder, Rng, Unavailable, from_callback
 from benchfw_bridges.from_benchopt import folder as folders
 from benchfw_bridges.from_benchopt.problem import Answer, BenchoptTask
 

@@ -8,9 +8,8 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from benchfw import Array, Backend, BenchfwError, Count, CountedProblem, Rng, Smooth, clip_gap
+from benchfw import Array, Backend, BenchfwError, CodePlace, Count, CountedProblem, Rng, Smooth, clip_gap
 from benchfw.loading import load_attributes
-from benchfw.parameters import CodePlace
 from benchfw_bridges.from_jax.runtime import Runtime, start_jax
 
 Tree: TypeAlias = object

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from benchfw import Array, BenchfwError, Rng
+from benchfw import Array, BenchfwError, CodePlace, Rng
 from benchfw.errors import nearest
 from benchfw.loading import load_attributes
-from benchfw.parameters import CodePlace
 from benchfw_bridges.from_jax.problem import Loss, Traceable
 from benchfw_bridges.from_jax.runtime import import_jax
 

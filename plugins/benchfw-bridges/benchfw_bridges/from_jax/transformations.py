@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
+from types import ModuleType
 from typing import Any
 
 from benchfw import BenchfwError
@@ -61,12 +62,19 @@ def _find(optax: Any, name: str) -> Any:
     owner, found = "optax", optax
     for part in name.split("."):
         known = [each for each in dir(found) if not each.startswith("_")]
-        if part not in known:
+        if part not in known or not _is_own(getattr(found, part)):
             raise BenchfwError(f"{owner} has no '{part}'{nearest(part, known, otherwise='')}")
         owner, found = f"{owner}.{part}", getattr(found, part)
     if not callable(found):
         raise BenchfwError(f"{owner} is not a function that makes a transformation or a schedule")
     return found
+
+
+def _is_own(found: Any) -> bool:
+    """Return whether something is optax's: its modules hold jax, and jax os; what is found is called."""
+    found = getattr(found, "func", found)  # of a partial
+    module = found.__name__ if isinstance(found, ModuleType) else getattr(found, "__module__", None)
+    return isinstance(module, str) and f"{module}.".startswith("optax.")
 
 
 def _check_options(name: str, factory: Any, options: Mapping[str, Any]) -> None:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
-import importlib.metadata
 import math
-import sys
 import warnings
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from benchfw import BenchfwError, Unavailable
+from benchfw import BenchfwError, CodePlace, Trusted, Unavailable
 from benchfw.errors import nearest
-from benchfw.loading import call_unnoted
 from benchfw_bridges.from_sklearn.objectives import Objective, objective_of, rule_of, settings_for
+
+MODULES = (
+    "calibration", "cross_decomposition", "discriminant_analysis", "dummy", "ensemble", "gaussian_process",
+    "isotonic", "kernel_ridge", "linear_model", "multiclass", "naive_bayes", "neighbors", "neural_network",
+    "semi_supervised", "svm", "tree",
+)  # fmt: skip
+"""Those of scikit-learn with estimators that have fit; these names never stand for anything else."""
+
+EstimatorPlace: TypeAlias = Annotated[CodePlace, Trusted(rf"(sklearn\.)?({'|'.join(MODULES)})\.\w+")]
+"""An estimator by its place, as in `load_estimator`."""
 
 
 def load_estimator(path: str) -> type:
@@ -26,9 +32,7 @@ def load_estimator(path: str) -> type:
     except ImportError as fault:
         raise Unavailable("scikit-learn is not installed; pip install 'benchfw-bridges[sklearn]'") from fault
     module, _, name = path.rpartition(".")
-    for place in (f"sklearn.{module}", module):
-        if not _is_known(place):
-            continue
+    for place in (f"sklearn.{module}",) if module in MODULES else (f"sklearn.{module}", module):
         try:
             found = getattr(importlib.import_module(place), name)
         except (ImportError, AttributeError, ValueError):
@@ -39,16 +43,6 @@ def load_estimator(path: str) -> type:
         f"no estimator '{path}'; give a module of scikit-learn and a class, such as "
         "linear_model.LogisticRegression, or the full path of a class that has fit and get_params"
     )
-
-
-def _is_known(place: str) -> bool:
-    """Return whether a module is installed or loaded: a file that lies about is not run for its name."""
-    return place in sys.modules or place.partition(".")[0] in _installed_packages()
-
-
-@functools.cache
-def _installed_packages() -> Collection[str]:
-    return {*call_unnoted(importlib.metadata.packages_distributions)}
 
 
 def names_of(kind: type) -> list[str]:

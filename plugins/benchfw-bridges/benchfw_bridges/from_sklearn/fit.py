@@ -10,6 +10,7 @@ import numpy as np
 
 from benchfw import Rng
 from benchfw_bridges.from_sklearn.estimators import (
+    EstimatorPlace,
     caveat_of,
     check_keywords,
     coefficients_of,
@@ -47,7 +48,9 @@ class SklearnFit:
         {"estimator": "linear_model.Lasso"},
     )
 
-    def __init__(self, estimator: str = "linear_model.LogisticRegression", **keywords: Any) -> None:
+    def __init__(
+        self, estimator: EstimatorPlace = "linear_model.LogisticRegression", **keywords: Any
+    ) -> None:
         self.estimator, self.keywords = estimator, keywords
         self._kind = load_estimator(estimator)
         check_keywords(self._kind, keywords, OURS)

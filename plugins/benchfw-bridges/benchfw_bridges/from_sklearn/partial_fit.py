@@ -11,6 +11,7 @@ import numpy as np
 
 from benchfw import BenchfwError, Count, Rng
 from benchfw_bridges.from_sklearn.estimators import (
+    EstimatorPlace,
     caveat_of,
     check_keywords,
     coefficients_of,
@@ -41,7 +42,10 @@ class SklearnPartialFit:
     check_with: ClassVar[tuple[Mapping[str, Any], ...]] = ({}, {"batch": 10})
 
     def __init__(
-        self, estimator: str = "linear_model.SGDClassifier", batch: Count | None = None, **keywords: Any
+        self,
+        estimator: EstimatorPlace = "linear_model.SGDClassifier",
+        batch: Count | None = None,
+        **keywords: Any,
     ) -> None:
         self.estimator, self.batch, self.keywords = estimator, batch, keywords
         self._kind = load_estimator(estimator)

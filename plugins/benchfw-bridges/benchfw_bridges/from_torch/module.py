@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 
-from benchfw import Array, Backend, BenchfwError, CountedProblem, DatasetName, Rng
+from benchfw import Array, Backend, BenchfwError, CodePlace, CountedProblem, DatasetName, Rng, Trusted
 from benchfw.loading import load_attributes
-from benchfw.parameters import CodePlace
 from benchfw_bridges.from_torch.library import as_tensor, import_torch
 
 Loss = Callable[[Any, Any], Any]
+OwnPlace: TypeAlias = Annotated[CodePlace, Trusted(r"torch\.nn(\.functional)?:\w+")]
+"""Code by its place; layers and losses of PyTorch run no code that their arguments name."""
 
 
 class TorchModule(CountedProblem):
@@ -52,8 +53,8 @@ class TorchModule(CountedProblem):
         backend: Backend,
         rng: Rng,
         *,
-        module: CodePlace | Callable[..., Any],
-        loss: CodePlace | Loss,
+        module: OwnPlace | Callable[..., Any],
+        loss: OwnPlace | Loss,
         data: CodePlace | Callable[[], Any] | tuple[Any, Any] | None = None,
         dataset: DatasetName | None = None,
         dtype: Literal["float32", "float64"] | None = None,

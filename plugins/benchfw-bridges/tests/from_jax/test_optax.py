@@ -213,6 +213,8 @@ def test_a_method_is_checked_without_starting_jax():
     ("table", "sentence"),
     [
         ({"name": "adm"}, "optax has no 'adm'; did you mean 'adam'?"),
+        ({"name": "contrib.jax.tree.map"}, "optax.contrib has no 'jax'"),
+        ({"name": "transforms.functools.partial"}, "optax.transforms has no 'functools'"),
         ({"name": "adam", "lr": 1.0}, "optax.adam has no option 'lr'; choose from: learning_rate, "),
         ({"name": "adam", "learnin_rate": 1.0}, "optax.adam has no option 'learnin_rate'; did you mean"),
         ({"name": "adam"}, "optax.adam needs the option 'learning_rate'"),

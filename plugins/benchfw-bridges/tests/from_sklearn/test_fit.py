@@ -145,3 +145,14 @@ def test_without_scikit_learn_it_says_what_to_install(fit, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "sklearn", None)
     with pytest.raises(Unavailable, match=r"pip install 'benchfw-bridges\[sklearn\]'"):
         fit()
+
+
+def test_an_estimator_may_come_from_any_module_by_its_full_path(fit, tmp_path, monkeypatch):
+    text = "from sklearn.linear_model import Ridge\nclass MyRidge(Ridge):\n    pass\n"
+    for name in ("near/models.py", "linear_model.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert fit("near.models.MyRidge").estimator == "near.models.MyRidge"
+    with pytest.raises(BenchfwError, match="no estimator"):
+        fit("linear_model.MyRidge")  # a name in scikit-learn that a bundle may use stands for nothing else
