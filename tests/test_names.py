@@ -16,17 +16,27 @@ from benchfw.names import LONGEST, choose_name, part_of_path
 @example([".", ".."])
 @example(["", "%"])
 @example(["x" * 200, "x" * 201])
+@example(["x" * 200, part_of_path("x" * 200)])
+@example(["CON", "%43ON"])
+@example(["nul .txt", "lpt1"])
 def test_two_labels_have_two_parts_of_a_path(labels):
     parts = [part_of_path(each) for each in labels]
     assert parts[0] != parts[1]
     for part in parts:
         assert 0 < len(part.encode(errors="surrogatepass")) <= LONGEST
         assert PureWindowsPath(part).name == part
+        assert not PureWindowsPath(part).is_reserved()
 
 
 @pytest.mark.parametrize(
     ("label", "part"),
-    [("sgd (step=0.5)", "sgd (step=0.5)"), ("a/b", "a%2Fb"), ("..", "%2E%2E"), ("100 %", "100 %25")],
+    [
+        ("sgd (step=0.5)", "sgd (step=0.5)"),
+        ("a/b", "a%2Fb"),
+        ("..", "%2E%2E"),
+        ("100 %", "100 %25"),
+        ("CONs", "CONs"),
+    ],
 )
 def test_a_label_stays_readable(label, part):
     assert part_of_path(label) == part
