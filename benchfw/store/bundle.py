@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
 import shutil
 import sqlite3
@@ -24,6 +23,7 @@ from typing import Any
 from benchfw.errors import StoreError
 from benchfw.provenance import Environment, Run
 from benchfw.records import Result
+from benchfw.store.connection import attach_source
 from benchfw.store.rows import check_digest, digest_of, digest_of_trial, reads_of
 from benchfw.store.schema import (
     EXTRACT_RUN,
@@ -105,7 +105,7 @@ def is_bundle(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             return STORE in archive.namelist()
-    except (OSError, zipfile.BadZipFile):
+    except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError):  # a damaged one raises all of them
         return False
 
 
@@ -233,10 +233,7 @@ def _copy(store: Path, run: int, environment: Environment, target: Path) -> None
     Store(target, create=True).close()
     with contextlib.closing(sqlite3.connect(target.as_uri(), uri=True, isolation_level=None)) as base:
         base.execute("PRAGMA secure_delete = ON")  # else what is changed below stays in the file, unseen
-        if os.access(store, os.W_OK) and os.access(store.parent, os.W_OK):
-            base.execute("ATTACH ? AS source", (os.fsencode(store),))  # not every name is text
-        else:  # SQLite would want to write beside it
-            base.execute("ATTACH ? AS source", (f"{store.resolve().as_uri()}?immutable=1",))
+        attach_source(base, store)
         base.execute("BEGIN")
         for statement in EXTRACT_RUN.split(";"):
             base.execute(statement, {"run": run})

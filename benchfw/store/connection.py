@@ -80,18 +80,38 @@ def connect(path: Path, *, create: bool) -> sqlite3.Connection:
         except sqlite3.OperationalError as fault:
             if create or fault.sqlite_errorcode & 0xFF not in UNWRITABLE:
                 raise
-            journal = path.with_name(f"{path.name}-wal")
-            if journal.exists() and journal.stat().st_size:
-                raise StoreError(
-                    f"{path} cannot be read where nothing can be written: some of it is still in "
-                    f"{journal.name}; copy both files to another folder and use that --store"
-                ) from None
-            # on a medium that cannot be written SQLite reads a file only if nobody else writes it
-            base = sqlite3.connect(f"{path.resolve().as_uri()}?immutable=1", uri=True)
+            base = sqlite3.connect(immutable_address(path), uri=True)
             refused.callback(base.close)
             check_schema(base, path)
         refused.pop_all()
     return base
+
+
+def immutable_address(path: Path) -> str:
+    """Return how SQLite opens a file where nothing can be written; StoreError if part of it is elsewhere.
+
+    It then takes for granted that nobody else writes the file, and leaves out what is in a journal.
+    """
+    journal = path.with_name(f"{path.name}-wal")
+    if journal.exists() and journal.stat().st_size:
+        raise StoreError(
+            f"{path} cannot be read where nothing can be written: some of it is still in "
+            f"{journal.name}; copy both files to another folder and use that --store"
+        )
+    return f"{path.resolve().as_uri()}?immutable=1"
+
+
+def attach_source(base: sqlite3.Connection, path: Path) -> None:
+    """Attach a store as `source`, for reading, to one that was opened with `uri=True`."""
+    try:
+        base.execute("ATTACH ? AS source", (f"{path.resolve().as_uri()}?mode=ro",))
+        base.execute("SELECT COUNT(*) FROM source.run").fetchone()  # the file is opened when it is read
+    except sqlite3.OperationalError as fault:
+        if fault.sqlite_errorcode & 0xFF not in UNWRITABLE:
+            raise
+        if "source" in [name for _, name, _ in base.execute("PRAGMA database_list")]:
+            base.execute("DETACH source")
+        base.execute("ATTACH ? AS source", (immutable_address(path),))
 
 
 def make_tables(base: sqlite3.Connection) -> None:

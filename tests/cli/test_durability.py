@@ -1,5 +1,6 @@
 """Full disks, read-only folders, damaged stores, two runs at once: one clear line, and nothing is lost."""
 
+import contextlib
 import ctypes
 import os
 import resource
@@ -161,6 +162,23 @@ def test_a_bundle_is_made_of_a_store_that_cannot_be_written(cli):
     assert done.returncode == 0, done.stderr
     shown = cli("report", "out.zip", "--format", "md")
     assert (shown.returncode, "slide" in shown.stdout) == (0, True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="root loses its powers by a call of Linux")
+def test_a_bundle_of_a_store_that_cannot_be_written_has_what_another_process_just_wrote(cli):
+    words = ("run", "bowls.toml", "--no-report", "--only", "step=0.5", "--store", "locked/benchfw.sqlite")
+    assert cli(*words).returncode == 0
+    store = cli.folder / "locked/benchfw.sqlite"
+    with contextlib.closing(sqlite3.connect(store)) as other:
+        other.execute("SELECT COUNT(*) FROM run").fetchone()  # it holds the journal open
+        assert cli(*words, "--fresh", "--repetitions", "3").returncode == 0
+        for each in store.parent.iterdir():
+            each.chmod(stat.S_IRUSR)
+        store.parent.chmod(stat.S_IRUSR | stat.S_IXUSR)
+        bundled = ("export", "last", "--store", "locked/benchfw.sqlite", "--bundle", "out.zip")
+        done = completed(started(cli, *bundled, preexec_fn=without_powers))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("bundle: out.zip (3 trials")
 
 
 def test_how_much_is_lost_of_a_store_that_was_cut_off_is_not_known(cli):

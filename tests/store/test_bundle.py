@@ -14,7 +14,7 @@ from benchfw.errors import StoreError
 from benchfw.provenance import Changes, Environment
 from benchfw.records import Ending, Outcome, Record, Spec, Status
 from benchfw.store import Store, bundle
-from benchfw.store.bundle import read_bundle, write_bundle
+from benchfw.store.bundle import is_bundle, read_bundle, write_bundle
 from benchfw.store.rows import digest_of, digest_of_trial
 from benchfw.store.schema import SEAL_RUN, SELECT_RUNS, SELECT_TRIAL, SELECT_TRIAL_RECORDS
 
@@ -226,6 +226,22 @@ def test_a_damaged_bundle_is_one_sentence_or_still_whole(packed):
         except StoreError:
             refused += 1
     assert refused > 20
+
+
+@pytest.mark.parametrize(
+    ("place", "written"),
+    [(6, b"\xf0"), (8, b"\x00\x08" + bytes(36) + b"\xff")],
+    ids=["a later version of zip", "a name that is not text"],
+)
+def test_a_damaged_archive_is_not_taken_for_a_bundle(packed, place, written):
+    content = bytearray(packed.read_bytes())
+    place += content.rindex(b"PK\x01\x02")  # of the last entry in the directory
+    for offset, byte in enumerate(written):
+        content[place + offset] = byte or content[place + offset]
+    packed.write_bytes(content)
+    assert not is_bundle(packed)
+    with pytest.raises(StoreError, match="is not a bundle"):
+        read_bundle(packed)
 
 
 def test_a_missing_file_and_an_archive_of_something_else_are_one_sentence(packed, tmp_path):
