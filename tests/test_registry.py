@@ -11,7 +11,7 @@ import pytest
 
 from benchfw.backends import backend_names, get_backend
 from benchfw.errors import BackendUnavailable, BenchfwError, PluginError
-from benchfw.loading import find_entry_points
+from benchfw.loading import EntryPoint, find_entry_points
 from benchfw.registry import Registry, active_registry
 
 OPTIMIZER = """from benchfw import hookimpl
@@ -83,6 +83,7 @@ def test_a_name_of_another_kind_is_explained(registry):
             ("unknown hook 'register_optimisers'; did",),
         ),
         (OPTIMIZER.replace("@hookimpl\n", ""), ("has register_optimizers without @hookimpl, so",)),
+        (f"{OPTIMIZER}\ndef trial_finished(trial, status):\n    pass\n", ("has trial_finished without",)),
         (f"benchfw_api = 99\n{OPTIMIZER}", ("version 99 of benchfw's API, and this is version 1",)),
     ],
 )
@@ -92,6 +93,25 @@ def test_a_plugin_given_by_hand_that_fails_is_an_error_of_one_line(plugin_file, 
     for part in ("broken.py' ", *parts):
         assert part in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_function_called_like_a_hook_may_help_one(plugin_file, toys):
+    text = OPTIMIZER.replace("register_optimizers(register):", "register_optimizers(register, scale=1):")
+    helper = text.replace("@hookimpl\n", "")
+    hook = (
+        '@hookimpl(specname="register_optimizers")\ndef mine(register):\n    register_optimizers(register)\n'
+    )
+    found = Registry([str(plugin_file(f"{helper}\n{hook}", "helped.py")), str(toys)])
+    assert "mine" in found.entries("optimizer")
+
+
+def test_a_method_called_like_a_hook_and_not_marked_is_named(monkeypatch, plugin_file):
+    path = plugin_file(
+        "class Plug:\n    def register_optimizers(self, register): ...\nplug = Plug()\n", "objects.py"
+    )
+    monkeypatch.syspath_prepend(path.parent)
+    installed = [EntryPoint("objects", "objects:plug", "objects", "1.0")]
+    assert "has register_optimizers without @hookimpl" in Registry(installed=installed).broken[0]
 
 
 def test_what_a_stored_run_names_is_lacking_unless_it_is_installed_or_given(toys):

@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import pluggy
@@ -161,14 +161,20 @@ class Collector:
 
 
 def _unmarked_hooks(plugin: Any) -> list[str]:
-    """Return the functions of a module that are called like hooks and are not marked as such."""
-    if not isinstance(plugin, ModuleType):
-        return []
+    """Return the functions of a plugin that are called like hooks, unmarked, and not called by it."""
+    is_module = isinstance(plugin, ModuleType)
+    inside = vars(plugin).values() if is_module else ()
+    called = {name for each in inside if isinstance(each, FunctionType) for name in each.__code__.co_names}
+    found = {
+        name: (vars(plugin).get if is_module else partial(getattr, plugin))(name, None) for name in _HOOKS
+    }
     return [
         name
-        for name, found in vars(plugin).items()
-        if name.startswith("register_")
-        and hasattr(hookspecs, name)
-        and isinstance(found, FunctionType)
-        and not hasattr(found, f"{hookspecs.PROJECT}_impl")
+        for name, each in found.items()
+        if isinstance(each, FunctionType | MethodType)
+        and not hasattr(each, f"{hookspecs.PROJECT}_impl")
+        and name not in called
     ]
+
+
+_HOOKS = [name for name, each in vars(hookspecs).items() if hasattr(each, f"{hookspecs.PROJECT}_spec")]
