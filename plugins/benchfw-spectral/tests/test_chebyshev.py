@@ -317,9 +317,7 @@ def test_the_standard_error_is_known_for_a_fixed_degree_alone(backend):
 
 @dataclass(frozen=True)
 class Coins:
-    """A law with its mean, and no more than the contract asks for."""
-
-    mean: float = 1.0
+    """A law with no more than the contract asks for."""
 
     def survival(self, degree, decay):
         return 0.5 ** np.asarray(degree)
@@ -328,8 +326,9 @@ class Coins:
         return 3 if size is None else np.full(size, 3)
 
 
-def test_a_law_with_no_more_than_the_contract_has_the_facts_that_need_no_more(backend):
-    problem, estimator = quadratic(backend), Chebyshev(distribution=Coins())
+@pytest.mark.parametrize("function", ["log", "exp"])
+def test_a_law_with_no_more_than_the_contract_has_the_facts_that_need_no_more(backend, function):
+    problem, estimator = quadratic(backend, function), Chebyshev(distribution=Coins())
     estimator.draw(problem, backend.rng(1))(THETA)
     assert set(estimator.facts(problem)) == {"condition", "decay", "mean_degree", "largest_degree"}
     assert estimator.caveats(problem) == []

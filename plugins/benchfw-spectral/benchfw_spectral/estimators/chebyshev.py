@@ -125,18 +125,17 @@ class Chebyshev:
         if not _knows_tails(law):
             return found
         sure = np.asarray(law.log_survival(np.arange(math.ceil(law.mean) + 1), decay)) == 0.0
-        known = decay - 1 > LEAST_DECAY
+        variances = math.nan, math.nan
+        if decay - 1 > LEAST_DECAY:
+            series = seen.function, seen.interval, law
+            variances = weighted_variance(*series), partial_variance(*series)
         endless = {"infinite_variance": 1.0} if self._is_endless(seen) else {}
         return (
             endless
             | found
             | {
-                "weighted_variance": weighted_variance(seen.function, seen.interval, law)
-                if known
-                else math.nan,
-                "partial_variance": partial_variance(seen.function, seen.interval, law)
-                if known
-                else math.nan,
+                "weighted_variance": variances[0],
+                "partial_variance": variances[1],
                 "sure_degree": float(np.flatnonzero(sure)[-1]),
             }
         )
@@ -215,7 +214,7 @@ class Cutter:
         interval = self._interval or (math.nan, math.nan)
         function.check(interval)
         law = fitted(self._law, function, interval)
-        decay = function.decay(interval, law.mean)
+        decay = function.decay(interval, getattr(law, "mean", 0.0))  # the contract asks for no mean
         self._degree = int(law.sample(self._rng, decay))
         self._tails = law.survival(np.arange(self._degree + 1), decay)
         self._seen.degrees.append(self._degree)
