@@ -255,13 +255,18 @@ def _specs(suite: Suite, kind: str, registry: Registry, where: str) -> list[tupl
         for each in expand(read_spaces(without(table, *own), place), place):
             reserved = RESERVED.get(kind, {})
             table = check_table(kind, each, registry, place, reserved, elsewhere=TOP_SETTINGS)
-            table = registry.with_paths(kind, table, Path(where).parent)
             specs.append(Spec(table.pop("use"), table, label))
             rests.append(rest)
     if kind == "estimator" and any("at" in spec.params for spec in specs):
         # where one says where it draws, all do: the start, written or not, is the same place
         specs = [replace(spec, params={"at": "start", **spec.params}) for spec in specs]
-    return list(zip(label_specs(specs, kind, where), rests, strict=True))
+    # labels say a path as the suite does: they are in bundles and on pages, where no folder of a machine is
+    folder = Path(where).parent
+    specs = [
+        replace(spec, params=without(registry.with_paths(kind, spec.table, folder), "use"))
+        for spec in label_specs(specs, kind, where)
+    ]
+    return list(zip(specs, rests, strict=True))
 
 
 def _labels(value: Any, place: str) -> tuple[str, ...]:

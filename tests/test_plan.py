@@ -467,6 +467,8 @@ file = ["data/a.csv", "/data/b.csv"]
     trials = plan(suite, Registry([str(toys), str(plugin)]), suite.where)
     files = [first.method.params["file"] for first in trials.firsts]
     assert files == [str(tmp_path / "folder" / "data" / "a.csv"), "/data/b.csv"]
+    labels = [first.method.label for first in trials.firsts]
+    assert labels == ["reader (file=data/a.csv)", "reader (file=/data/b.csv)"]
 
 
 @pytest.mark.parametrize(
