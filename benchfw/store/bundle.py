@@ -2,7 +2,8 @@
 
 Only that store is read again; what lies beside it is for people. Data sets and the code of plugins are not
 in it, only their names, versions and hashes: nothing of a bundle is ever executed. Nor are the folders of
-the machine: what a trial read outside of Python's path is there by its name alone.
+the machine, except where the suite itself or a method's own text names them: what a trial read outside of
+Python's path is there by its name alone.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from benchfw.store.rows import check_digest, digest_of, digest_of_trial, reads_o
 from benchfw.store.schema import (
     EXTRACT_RUN,
     READS_COLUMN,
+    REASON_COLUMN,
     SEAL_PLACES,
     SEAL_RUN,
     SELECT_RUN,
@@ -61,6 +63,9 @@ To look at it:
 
 
 _FOLDERS = re.compile(r"(^| )(?:[A-Za-z]:[/\\]|[/\\])(?:.*[/\\])?")  # of a place at the end of a text
+_INSIDE = re.compile(
+    r"(?<![\w…./\\:])(?:[A-Za-z]:)?[/\\]+(?:[^\s/\\:'\"<>|]+[/\\]+)+"
+)  # of places in a sentence
 _ABSOLUTE = re.compile(r"[A-Za-z]:[/\\]|/")
 
 
@@ -194,18 +199,22 @@ def _portable(environment: Environment) -> Environment:
 def _hide_folders(base: sqlite3.Connection) -> None:
     """Leave out the folders of this machine, which elsewhere mean nothing.
 
-    They are in what trials read, 'file /home/me/table.csv', and in parameters, '/home/me/benchmark'.
+    They are in what trials read, 'file /home/me/table.csv', in parameters, '/home/me/benchmark', and in
+    reasons.
     """
     for (number,) in base.execute("SELECT id FROM trial").fetchall():
         digest, *row = base.execute(SELECT_TRIAL, (number,)).fetchone()
         reads = {_hide_folder(name): state for name, state in reads_of(row[READS_COLUMN]).items()}
-        places = [*map(_hide_in_table, row[TABLE_COLUMNS]), json.dumps(reads, separators=(",", ":"))]
-        if places == [*row[TABLE_COLUMNS], row[READS_COLUMN]]:
+        changed = [*row]
+        changed[TABLE_COLUMNS] = map(_hide_in_table, row[TABLE_COLUMNS])
+        changed[READS_COLUMN] = json.dumps(reads, separators=(",", ":"))
+        changed[REASON_COLUMN] = _INSIDE.sub("…/", row[REASON_COLUMN])
+        if changed == row:
             continue
         records = base.execute(SELECT_TRIAL_RECORDS, (number,)).fetchall()
         check_digest(f"trial {number}", digest, digest_of_trial(tuple(row), records))
-        row[TABLE_COLUMNS], row[READS_COLUMN] = places[:-1], places[-1]
-        base.execute(SEAL_PLACES, (*places, digest_of_trial(tuple(row), records), number))
+        places = *changed[TABLE_COLUMNS], changed[READS_COLUMN], changed[REASON_COLUMN]
+        base.execute(SEAL_PLACES, (*places, digest_of_trial(tuple(changed), records), number))
 
 
 def _hide_folder(text: str) -> str:
