@@ -10,6 +10,7 @@ import dataclasses
 import functools
 import inspect
 import math
+import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -57,6 +58,8 @@ class OracleProblem(CountedProblem):
                 raise
             what = "the problem" if isinstance(self.owner, Oracles) else type(self.owner).__name__
             raise AttributeError(f"{what} has no attribute '{name}'", name=name, obj=self.owner) from None
+        if name == "optimum":
+            return self._as_answer(found)
         if name.startswith("_") or not _is_function(found):
             return found
 
@@ -91,16 +94,28 @@ class OracleProblem(CountedProblem):
         return {GAP: gap, OBJECTIVE: objective}
 
     def _as_answer(self, given: Any) -> Any:
-        """Return a list of numbers as an array, anything else as it is."""
-        if isinstance(given, list | tuple) and all(isinstance(each, int | float) for each in given):
-            return self.backend.asarray([float(each) for each in given])
-        return given
+        """Return numbers in lists as an array of floats, anything else as it is."""
+        if not isinstance(given, list | tuple):
+            return given
+        try:
+            floats = _as_floats(given)
+            return self.backend.asarray(floats)
+        except (TypeError, ValueError):  # of arrays, or of lists of several lengths
+            return given
 
     def _objective(self, params: Any) -> float:
         penalty = getattr(self.owner, "penalty", None)
         return _number("value", self.owner.value(params)) + (
             0.0 if penalty is None else _number("penalty", penalty(params))
         )
+
+
+def _as_floats(given: Any) -> Any:
+    if isinstance(given, list | tuple):
+        return [_as_floats(each) for each in given]
+    if not isinstance(given, numbers.Real):
+        raise TypeError
+    return float(given)
 
 
 def _number(name: str, found: Any) -> float:

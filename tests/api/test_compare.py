@@ -359,6 +359,22 @@ def test_a_start_and_an_optimum_may_be_lists_of_numbers():
     problem = OracleProblem(Oracles(given), get_backend("numpy"))
     np.testing.assert_array_equal(problem.start(), [1.0, 2.0, 3.0])
     assert problem.metrics(problem.start()) == {"gap": 7.0, "objective": 7.0}
+    np.testing.assert_array_equal(problem.optimum, np.zeros(3))  # a method may look at it
+    assert problem.optimum.dtype == problem.start().dtype == np.float64
+
+
+@pytest.mark.parametrize("start", [[[1.0, 2], [3, 4]], [np.int64(1), 2], (1, np.float32(2))])
+def test_a_start_of_lists_becomes_an_array(start):
+    problem = OracleProblem(Oracles({"value": np.sum, "start": start}), get_backend("numpy"))
+    assert problem.start().dtype == np.float64
+    np.testing.assert_array_equal(problem.start(), start)
+
+
+@pytest.mark.parametrize("start", [[np.ones(2), np.ones(2)], [[1.0], [1.0, 2.0]], {"w": [1.0]}, np.arange(3)])
+def test_a_start_that_is_not_numbers_in_lists_stays_as_it_is(start):
+    problem = OracleProblem(Oracles({"value": np.sum, "start": start}), get_backend("numpy"))
+    assert type(problem.start()) is type(start)
+    assert repr(problem.start()) == repr(start)
 
 
 def test_a_value_that_is_no_number_is_named():
