@@ -50,8 +50,8 @@ def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
         look = next_look(draws)
         if not unchanged():
             raise PluginError(
-                f"{type(method).__name__} writes into the parameters that it gets, and all later draws would "
-                "be elsewhere; let it work on a copy"
+                f"{type(method).__name__}, or an oracle of the problem, writes into the parameters that it "
+                "gets, and all later draws would be elsewhere; let it work on a copy"
             )
         if statistics.out_of_range:
             reason = "the square of its variance is beyond double precision: rescale what is estimated"
