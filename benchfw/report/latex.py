@@ -21,8 +21,8 @@ _SPECIAL = {
     "—": "---", "×": r"$\times$", "…": r"\dots{}", "<": r"\textless{}",
     ">": r"\textgreater{}", '"': "''",
 }  # fmt: skip
-_POWER = re.compile(r"(\d(?:\.\d+)?)e([+-]?)0*(\d+)")
-_RAISED = re.compile(r"(?:([\d.]+) × )?10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
+_POWER = re.compile(r"(\d+(?:\.\d+)?)e([+-]?)0*(\d+)")
+_RAISED = re.compile(r"(?:([\d.]+) × )?(?<!\d)10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 _LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _BANDS = (
     "Lines are medians over {}; bands hold the central 80 % of them, all of them if they are ten or fewer."

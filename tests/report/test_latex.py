@@ -16,6 +16,8 @@ from benchfw.summary.summarize import summarize
     ("text", "shown"),
     [
         ("3.1\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10⁷", r"$3.1\times10^{7}$"),
+        ("12.5 × 10⁷", r"$12.5\times10^{7}$"),
+        ("sgd 2010¹", "sgd 2010¹"),
         ("gap 10⁻⁶", r"gap $1\times10^{-6}$"),
         ("1.2e-05", r"$1.2\times10^{-5}$"),
         ("50 % of a_b", r"50 \% of a\_b"),
