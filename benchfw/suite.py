@@ -178,7 +178,10 @@ def _suite_of(table: Mapping[str, Any], text: str, where: str, *, quick: bool = 
 def _claims_of(tables: Any, where: str) -> tuple[Claim, ...]:
     if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables):
         raise SuiteError(f"{where}: 'claim' must be written as [[claim]] tables")
-    found = tuple(read_claim(each, f"{where}, [[claim]] {number}") for number, each in enumerate(tables, 1))
+    found = tuple(
+        read_claim(each, f"{where}, [[claim]] {number}", elsewhere=TOP_SETTINGS)
+        for number, each in enumerate(tables, 1)
+    )
     for number, each in enumerate(found, 1):
         if each.says in {other.says for other in found[: number - 1]}:
             raise SuiteError(f"{where}, [[claim]] {number}: '{each.says}' is claimed twice; remove one")

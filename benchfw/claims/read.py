@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from benchfw.claims import (
@@ -36,9 +36,12 @@ AT_MOST_THE_BOUND = Range(high=math.nextafter(1.0, 2.0))
 """Of the ratio to a bound: at the start the two are often equal, in every run."""
 
 
-def read_claim(table: Mapping[str, Any], place: str) -> Claim:
-    """Return the claim of a table; every mistake is a SuiteError."""
-    _check_texts(table, place)
+def read_claim(table: Mapping[str, Any], place: str, elsewhere: Collection[str] = ()) -> Claim:
+    """Return the claim of a table; every mistake is a SuiteError.
+
+    `elsewhere` are the keys that a suite has above its tables.
+    """
+    _check_texts(table, place, elsewhere)
     tests = [test for test in TESTS if test in table]
     if len(tests) != 1:
         which = f"has {' and '.join(tests)}" if tests else "says nothing that can be decided"
@@ -74,9 +77,11 @@ def read_claim(table: Mapping[str, Any], place: str) -> Claim:
     return claim
 
 
-def _check_texts(table: Mapping[str, Any], place: str) -> None:
+def _check_texts(table: Mapping[str, Any], place: str, elsewhere: Collection[str]) -> None:
     """Raise a SuiteError for a key that no claim has, or a text that is none."""
     for key in table:
+        if key in elsewhere and key not in KEYS:
+            raise SuiteError(f"{place}: '{key}' is a key of the suite; move it above the first [[table]]")
         if key not in KEYS:
             raise SuiteError(f"{place}: unknown key '{shorten(key, MOST_SHOWN)}'{nearest(key, KEYS)}")
     for key in ("says", "source", "than", "quantity", "metric", "untestable"):

@@ -156,7 +156,8 @@ def print_tuned_plans(planned: Sequence[Planned], store: Path, options: Options,
             known = sum(each.stored or 0 for each in some)
             share = f"{known} of them in the store, {left} to run"
             if any(each.stored is None for each in some):
-                share = f"at least {known} of them in the store, at most {left} to run"
+                stored = f"at least {known} of them in the store, " if known else ""
+                share = f"{stored}at most {left} to run"
             time = _time_text(
                 [(each.cell, each.trials - (each.stored or 0)) for each in some], seconds, budget
             )

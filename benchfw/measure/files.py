@@ -83,7 +83,7 @@ def _own_folder(path: Path) -> Path:
         found = path.lstat()
         if not stat.S_ISDIR(found.st_mode) or (hasattr(os, "getuid") and found.st_uid != os.getuid()):
             raise BenchfwError(
-                f"{path} belongs to somebody else, or is no folder; set TMPDIR to a folder of your own"
+                f"{path} belongs to somebody else, or is not a folder; set TMPDIR to a folder of your own"
             ) from None
     return path
 

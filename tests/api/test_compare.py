@@ -377,7 +377,7 @@ def test_a_start_that_is_not_numbers_in_lists_stays_as_it_is(start):
     assert repr(problem.start()) == repr(start)
 
 
-def test_a_value_that_is_no_number_is_named():
+def test_a_value_that_is_not_a_number_is_named():
     given = Oracles({"value": lambda x: x * x, "start": np.ones(4)})
     problem = OracleProblem(given, get_backend("numpy"))
     with pytest.raises(benchfw.BenchfwError, match=r"value must return one number, .* of the shape \(4,\)"):

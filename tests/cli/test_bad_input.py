@@ -35,6 +35,10 @@ MISTAKES = {
         BASE + "repetitions = 3\n",
         ["'repetitions' is a key of the suite; move it above the first [[table]]"],
     ),
+    "key of the suite below a claim": (
+        f'{BASE}[[claim]]\nsays = "x"\nmethod = "slide"\nreaches = true\nrepetitions = 3\n',
+        ["bad.toml, [[claim]] 1: 'repetitions' is a key of the suite; move it above the first [[table]]"],
+    ),
     "unknown parameter": (
         BASE + "stepp = 1.0\n",
         ["bad.toml, [[optimizer]] 1", "'stepp'", "'step'", "step, nap"],
@@ -89,7 +93,7 @@ def test_two_plugins_with_one_name_are_both_named(cli):
     one_clear_line(done, "two plugins register the problem 'bowl'", "more_bowls.py", "bowls.py")
 
 
-def test_a_file_that_is_no_store_is_refused_and_left_as_it_was(cli):
+def test_a_file_that_is_not_a_store_is_refused_and_left_as_it_was(cli):
     path = cli.write("notes.txt", "these are my notes, all of them\n" * 50)
     one_clear_line(cli("run", "bowls.toml", "--store", "notes.txt"), "notes.txt", "--store")
     assert path.read_text().startswith("these are my notes")
@@ -200,7 +204,7 @@ def test_a_run_number_may_have_any_length(cli):
     assert "Traceback" not in done.stderr
 
 
-def test_a_damaged_archive_is_no_bundle(cli):
+def test_a_damaged_archive_is_not_a_bundle(cli):
     path = cli.folder / "damaged.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("run.sqlite", "x" * 100)

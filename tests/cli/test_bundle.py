@@ -121,7 +121,7 @@ def test_what_the_store_has_already_is_told_when_a_bundle_is_compared(cli, elsew
         (("export", "--bundle", "x.zip", "-o", "y.csv"), "--bundle takes the name of a .zip file"),
     ],
 )
-def test_what_is_no_bundle_is_one_sentence(cli, words, said):
+def test_what_is_not_a_bundle_is_one_sentence(cli, words, said):
     done = cli(*words)
     assert done.returncode == 2
     assert said in done.stderr

@@ -5,6 +5,7 @@ import tempfile
 import numpy as np
 import pytest
 
+from benchfw import BenchfwError
 from benchfw.harness.workers import links
 from benchfw.harness.workers.launch import stop_worker
 from benchfw.measure import files
@@ -103,13 +104,12 @@ def test_methods_with_similar_names_keep_their_own_files(writer):
     assert len(list((writer.folder / "kept").rglob("answer.npy"))) == 2 * len(labels)
 
 
-def test_a_scratch_folder_of_somebody_else_is_not_used(writer, tmp_path, monkeypatch):
+def test_a_scratch_folder_of_somebody_else_is_not_used(tmp_path):
     place, elsewhere = tmp_path / "planted", tmp_path / "elsewhere"
     elsewhere.mkdir()
     place.symlink_to(elsewhere)
-    monkeypatch.setattr(files, "scratch_folder", lambda _: place)
-    done = writer("run", "writer.toml", "--no-report", "--jobs", "0")
-    assert f"{place} belongs to somebody else, or is no folder; set TMPDIR" in done.stdout + done.stderr
+    with pytest.raises(BenchfwError, match="belongs to somebody else, or is not a folder; set TMPDIR"):
+        files._own_folder(place)
     assert not list(elsewhere.iterdir())
 
 

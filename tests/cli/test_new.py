@@ -1,5 +1,6 @@
 """`benchfw new`: what it writes runs at once and passes its own checks; nothing is overwritten."""
 
+import errno
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import sysconfig
 import tomllib
 import venv
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -204,6 +206,14 @@ def test_the_worked_example_installs_and_keeps_its_promises(environment, tmp_pat
         "-m", "benchfw", "run", "example-sag", "--quick", "--no-report", "--only", "step=0.02", cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_a_full_disk_is_one_sentence_with_the_file(cli, monkeypatch):
+    full = OSError(errno.ENOSPC, "No space left on device")  # names no file
+    monkeypatch.setattr(Path, "write_text", mock.Mock(side_effect=full))
+    done = cli("new", "optimizer", "mine")
+    assert done.returncode == 2
+    assert done.stderr.startswith("benchfw: mine.py cannot be written (No space left on device); use")
 
 
 def test_the_worked_example_is_what_benchfw_new_writes_but_for_its_method(cli):

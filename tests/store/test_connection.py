@@ -91,7 +91,7 @@ def test_a_store_in_memory_is_refused():
 
 @pytest.mark.posix
 @pytest.mark.parametrize("create", [True, False])
-def test_what_is_not_a_file_is_no_store(tmp_path, create):
+def test_what_is_not_a_file_is_not_a_store(tmp_path, create):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(StoreError, match="pipe is not a file"):
         Store(tmp_path / "pipe", create=create)

@@ -143,7 +143,7 @@ def test_a_place_where_no_store_can_be_is_an_error_that_names_it(tmp_path, name)
             look(tmp_path / name)
 
 
-def test_a_place_without_a_name_is_no_store():
+def test_a_place_without_a_name_is_not_a_store():
     with pytest.raises(StoreError, match="--store"):
         repair(Path())
 

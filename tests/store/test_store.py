@@ -98,7 +98,7 @@ def test_a_tuple_in_a_spec_comes_back_as_one(store, make_trial):
     assert store.result(number).trial == trial
 
 
-def test_a_cost_that_is_no_number_does_not_end_the_run(store, make_trial):
+def test_a_cost_that_is_not_a_number_does_not_end_the_run(store, make_trial):
     run = begin(store)
     outcome = Outcome(Status.DONE, Ending.ITERATIONS, "", (Record("gap", 0, 0.0, math.nan, 1.0),))
     store.add(run, 0, make_trial(), outcome)
@@ -239,7 +239,7 @@ def newer_schema(path):
     ],
 )
 @pytest.mark.parametrize("create", [True, False])
-def test_a_file_that_is_no_store_of_ours_is_refused_and_left_as_it_was(tmp_path, make, part, create):
+def test_a_file_that_is_not_a_store_of_ours_is_refused_and_left_as_it_was(tmp_path, make, part, create):
     path = tmp_path / "file.sqlite"
     make(path)
     before = path.read_bytes()

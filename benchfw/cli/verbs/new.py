@@ -174,9 +174,7 @@ def _write(files: Mapping[Path, str]) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
     except OSError as fault:
-        raise BenchfwError(
-            f"{fault.filename} cannot be written ({fault.strerror}); use another --into"
-        ) from None
+        raise BenchfwError(f"{path} cannot be written ({fault.strerror}); use another --into") from None
 
 
 def _hints(kind: str, name: str, into: Path) -> list[str]:

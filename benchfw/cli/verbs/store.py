@@ -84,14 +84,12 @@ def _tell(findings: Findings) -> None:
 
 
 def _sound(findings: Findings) -> str:
-    return f"{_runs(findings.runs)} with {plural(findings.trials, 'trial')}"
+    return f"{plural(findings.runs, 'run')} with {plural(findings.trials, 'trial')}"
 
 
 def _lost(findings: Findings) -> str:
-    if not findings.lost_runs and not findings.lost_trials:
+    lost = {"run": findings.lost_runs, "trial": findings.lost_trials}
+    shown = [plural(number, noun) for noun, number in lost.items() if number]
+    if not shown:
         return "and how much is lost is not known"
-    return f"at least {_runs(findings.lost_runs)} and {plural(findings.lost_trials, 'trial')} are lost"
-
-
-def _runs(number: int) -> str:
-    return f"{number} run" if number == 1 else f"{number} runs"
+    return f"at least {' and '.join(shown)} {'is' if sum(lost.values()) == 1 else 'are'} lost"
