@@ -144,7 +144,6 @@ def main() -> None:
             said = f"invalid file name {printable(str(fault.filename))[:60]}…"
         elif fault.errno in FULL:
             said = f"{printable(fault.filename or 'standard output')} cannot be written ({fault.strerror})"
-            sys.stdout = io.StringIO()  # what it still holds would fail once more at the end
         else:
             raise
         click.echo(f"benchfw: {said}", err=True)

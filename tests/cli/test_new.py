@@ -70,7 +70,8 @@ def test_a_new_data_set_and_a_new_figure_do_at_once_what_the_hint_says(cli):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("optimizer", "My_Method"), "is not a valid name"),
+        (("optimizer", "My_Method"), "is not a valid name; use a-z, 0-9 and hyphens, a letter first, as in"),
+        (("optimizer", "2nd"), "'2nd' is not a valid name; use a-z, 0-9 and hyphens, a letter first, as in"),
         (("optimizer", "numpy"), "a Python keyword or module"),
         (("kernel", "class"), "a Python keyword or module"),
         (("kernel", "lanczos"), "kernel 'lanczos' of benchfw"),
