@@ -125,12 +125,11 @@ class Parameter:
     @property
     def names_code(self) -> bool:
         """Whether its type says that it names code."""
-        return any(NAMES_CODE in typing.get_args(each) for each in _options(self.hint))
+        return NAMES_CODE in _notes(self.hint)
 
     def trusts(self, place: str) -> bool:
         """Return whether code at a place may be loaded for somebody else's store without further ado."""
-        notes = [note for each in _options(self.hint) for note in typing.get_args(each)]
-        patterns = [note.pattern for note in notes if isinstance(note, Trusted)]
+        patterns = [note.pattern for note in _notes(self.hint) if isinstance(note, Trusted)]
         return place == self.default or any(re.fullmatch(each, place) for each in patterns)
 
     def __str__(self) -> str:
@@ -317,6 +316,12 @@ def is_protocol(kind: Any) -> bool:
 
 def _options(hint: Any) -> tuple[Any, ...]:
     return typing.get_args(hint) if typing.get_origin(hint) in {typing.Union, types.UnionType} else (hint,)
+
+
+def _notes(hint: Any) -> list[Any]:
+    """Return the notes of a type and of all in it: of `list[CodePlace]` too."""
+    inside = [note for each in typing.get_args(hint) for note in _notes(each)]
+    return [*getattr(hint, "__metadata__", ()), *inside]
 
 
 def _is_annotated(hint: Any) -> bool:

@@ -14,12 +14,17 @@ from hypothesis import strategies as st
 
 from benchfw import Estimator
 from benchfw.parameters import (
+    CodeFolder,
+    CodePlace,
     Count,
     DatasetName,
     Fraction,
+    LocalPath,
     NonNegative,
+    Parameter,
     Positive,
     Range,
+    Trusted,
     accepts_any_keyword,
     describe_type,
     fits,
@@ -271,3 +276,21 @@ def test_a_class_without_source_has_no_meanings():
 def test_a_whole_number_beyond_all_floats_is_not_in_a_range():
     assert not fits(10**400, Positive)
     assert fits(10**300, Positive)
+
+
+@pytest.mark.parametrize(
+    ("hint", "named"),
+    [
+        (CodePlace, True), (CodeFolder | None, True), (list[CodePlace], True),
+        (Mapping[str, tuple[CodePlace, float]] | None, True), (Annotated[CodePlace, Trusted("a:b")], True),
+        (str, False), (LocalPath, False), (list[str] | None, False), (Literal["names code"], False),
+    ],
+)  # fmt: skip
+def test_a_type_says_at_any_depth_that_it_names_code(hint, named):
+    assert Parameter("code", hint).names_code is named
+
+
+def test_only_the_default_and_what_a_pattern_matches_as_a_whole_is_trusted():
+    found = Parameter("code", list[Annotated[CodePlace, Trusted("lib:[a-z]+")]], default="mine:f")
+    places = ["lib:sum", "mine:f", "lib:sum_", "lib:", "os.lib:sum", "lib:sum\n", "mine:g"]
+    assert [each for each in places if found.trusts(each)] == ["lib:sum", "mine:f"]
