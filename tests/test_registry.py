@@ -114,6 +114,12 @@ def test_a_method_called_like_a_hook_and_not_marked_is_named(monkeypatch, plugin
     assert "has register_optimizers without @hookimpl" in Registry(installed=installed).broken[0]
 
 
+def test_a_library_that_is_given_as_code_counts_by_its_version():
+    found = Registry(["pluggy"]).modules().closure(["pluggy"])
+    assert "pluggy" in found.libraries
+    assert not [name for name in found.modules if name.startswith("pluggy")]
+
+
 def test_what_a_stored_run_names_is_lacking_unless_it_is_installed_or_given(toys):
     named = ["benchfw.core_plugin", "/elsewhere/toys.py", "/elsewhere/others.py", "antigravity"]
     assert Registry([str(toys)]).lacks(named) == ["/elsewhere/others.py", "antigravity"]
