@@ -62,9 +62,11 @@ def load(name: str, **params: Any) -> Arrays:
     plain, params = parse_dataset_name(name, params)
     entry = find_dataset(plain)
     if entry is not None and entry.make is not None:
-        made: Arrays = make(entry, entry.make, params)
+        made = make(entry, entry.make, params)
+        _check_made(plain, made)
         check_finite(plain, made)
-        return made
+        arrays: Arrays = made
+        return arrays
     _refuse_parameters(plain, params)
     path = fetch_path(plain)
     arrays = read_arrays(plain, path)
@@ -84,6 +86,20 @@ def make(entry: Dataset, source: str | Callable[..., Any], params: Mapping[str, 
         raise
     except Exception as fault:
         raise DataError(f"data set '{entry.name}' cannot be made: {fault or type(fault).__name__}") from fault
+
+
+def _check_made(name: str, made: Any) -> None:
+    """Raise DataError unless a function has returned arrays by name."""
+    if not isinstance(made, Mapping):
+        raise DataError(
+            f"data set '{name}': its function must return arrays by name, as in {{'x': x, 'y': y}}, and "
+            f"returned {type(made).__name__}"
+        )
+    for key, each in made.items():
+        if not hasattr(each, "dtype"):
+            raise DataError(
+                f"data set '{name}': '{key}' must be an array, not {type(each).__name__}; give np.asarray(…)"
+            )
 
 
 def _refuse_parameters(name: str, params: Mapping[str, Any]) -> None:

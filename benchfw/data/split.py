@@ -123,7 +123,12 @@ def _read_table(name: str, arrays: Arrays, split_in_two: bool, part: str) -> Tab
             f"data set '{name}' is not a table: it needs X (or x, x_train) and y (or y_train), "
             f"and has {', '.join(sorted(arrays))}"
         )
-    return Table(arrays[keys[0]], arrays[keys[1]])
+    features, targets = (arrays[key] for key in keys)
+    if len(features) != len(targets):
+        raise DataError(
+            f"data set '{name}' has {len(features):,} rows of {keys[0]} and {len(targets):,} of {keys[1]}"
+        )
+    return Table(features, targets)
 
 
 def _as_rows(rows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

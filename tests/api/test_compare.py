@@ -88,9 +88,7 @@ def test_problems_of_every_kind_are_solved_and_counted(notebook):
     known = {"use": notebook["batches"], "best": -1.0}
     assert benchfw.compare(known, batched, **SMALL, target={"gap": 1.1}).counts == {"reached": 1}
     assert set(result.frame["metric"]) == {"objective"}
-    with pytest.raises(
-        benchfw.BenchfwError, match="needs a FiniteSum problem, but problem 'Bowl' has no"
-    ):
+    with pytest.raises(benchfw.BenchfwError, match="needs a FiniteSum problem, but problem 'Bowl' has no"):
         benchfw.compare(notebook["bowl"], batched, **SMALL)
 
 

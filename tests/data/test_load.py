@@ -100,6 +100,20 @@ def test_an_absent_set_is_reported_with_all_that_helps(cache, monkeypatch):
         data.load("songs")
 
 
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (None, "must return arrays by name, as in {'x': x, 'y': y}, and returned NoneType"),
+        ((np.ones(3), np.ones(3)), "and returned tuple"),
+        ({"x": [[1.0, 2.0]], "y": np.ones(1)}, "'odd-like': 'x' must be an array, not list; give np.asarray"),
+    ],
+)
+def test_a_function_that_returns_no_arrays_by_name_is_one_clear_error(register, made, message):
+    register(Dataset("odd-like", "synthetic: odd", make=lambda: made))
+    with pytest.raises(DataError, match=message.replace("(", r"\(")):
+        data.load("odd-like")
+
+
 def test_parameters_belong_to_synthetic_sets(folder):
     np.savez(folder / "mine.npz", x=np.arange(3))
     for name in ("mine", "flowers"):

@@ -147,6 +147,11 @@ def test_what_is_not_a_table_is_an_error():
         data.load_table("votes", arrays={"item": Y, "rating": Y})
 
 
+def test_a_table_has_a_target_for_each_row():
+    with pytest.raises(DataError, match="'votes' has 100 rows of x and 90 of y"):
+        data.load_table("votes", arrays={"x": np.ones((100, 2)), "y": np.ones(90)})
+
+
 def test_only_what_is_fixed_counts_as_a_split():
     assert data.has_split("years", {"x": Y, "y": Y})
     assert data.has_split("mine", {"train_idx": Y, "test_idx": Y})
