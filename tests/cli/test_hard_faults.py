@@ -52,7 +52,7 @@ FAULTS = {
     "unknown signal": ("crashed", "was killed by"),
     "exit": ("failed", "SystemExit: enough (hard.py"),
     "interrupt": ("failed", "KeyboardInterrupt"),
-    "number": ("failed", "run() of Hard gave int"),
+    "number": ("failed", "run() of Hard returned int"),
     "falling cost": ("failed", "problem.cost is read-only: the oracles of Point count their calls"),
     "long words": ("failed", "ValueError: xxx"),
     "base": ("failed", "Odd: beyond Exception"),
