@@ -21,7 +21,7 @@ from benchfw.registry import Registry, is_nested, kind_of
 from benchfw.search import Tuning, read_spaces, spaces_in
 from benchfw.suite import METHOD_KINDS, QUICK_TUNING, TOP_SETTINGS, Suite, check_type, parse_suite
 from benchfw.sweep import expand, label_specs
-from benchfw.tables import check_table, without
+from benchfw.tables import check_datasets, check_table, without
 from benchfw.trials import Trials
 
 MOST_TRIALS = 1_000_000
@@ -50,15 +50,18 @@ class Method:
     on: tuple[str, ...] = ()
 
 
-def plan(suite: Suite, registry: Registry, where: str = "") -> Trials:
-    """Return the suite's trials, problem by problem, methods in the file's order, repetitions last."""
+def plan(suite: Suite, registry: Registry, where: str = "", *, datasets: bool = True) -> Trials:
+    """Return the suite's trials, problem by problem, methods in the file's order, repetitions last.
+
+    Unless `datasets` is false, the names of all data sets must be known.
+    """
     where = where or suite.name
-    found = _specs(suite, "problem", registry, where)
+    found = _specs(suite, "problem", registry, where, datasets=datasets)
     problems, best = [spec for spec, _ in found], {spec.label: rest.best for spec, rest in found}
     methods = [
         _method(kind, spec, rest.on)
         for kind in METHOD_KINDS
-        for spec, rest in _specs(suite, kind, registry, where)
+        for spec, rest in _specs(suite, kind, registry, where, datasets=datasets)
     ]
     if not methods:
         raise SuiteError(f"{where}: names no method; add an [[optimizer]], [[estimator]] or [[kernel]] table")
@@ -89,13 +92,13 @@ def plan(suite: Suite, registry: Registry, where: str = "") -> Trials:
     return Trials(firsts, suite.repetitions)
 
 
-def check_quick(suite: Suite, registry: Registry, where: str) -> None:
+def check_quick(suite: Suite, registry: Registry, where: str, *, datasets: bool = True) -> None:
     """Raise a SuiteError for a mistake in what `--quick` changes, also where a run is not quick."""
     if suite.quick or "quick" not in suite.text:  # most suites, and planning a large one takes a while
         return
     where = f"{where} with --quick"
     shortened = parse_suite(suite.text, where, quick=True)
-    plan(replace(shortened, backends=suite.backends), registry, where)
+    plan(replace(shortened, backends=suite.backends), registry, where, datasets=datasets)
 
 
 def _method(kind: MethodKind, spec: Spec, on: tuple[str, ...]) -> Method:
@@ -239,7 +242,9 @@ _OWN_KEYS = {
 }
 
 
-def _specs(suite: Suite, kind: str, registry: Registry, where: str) -> list[tuple[Spec, Rest]]:
+def _specs(
+    suite: Suite, kind: str, registry: Registry, where: str, *, datasets: bool
+) -> list[tuple[Spec, Rest]]:
     """Return the specs of one kind, each with the rest of its table."""
     specs, rests = [], []
     for number, table in enumerate(suite.tables.get(kind, ()), 1):
@@ -255,6 +260,8 @@ def _specs(suite: Suite, kind: str, registry: Registry, where: str) -> list[tupl
         for each in expand(read_spaces(without(table, *own), place), place):
             reserved = RESERVED.get(kind, {})
             table = check_table(kind, each, registry, place, reserved, elsewhere=TOP_SETTINGS)
+            if datasets and kind != "kernel":
+                check_datasets(kind, table, registry, place)
             specs.append(Spec(table.pop("use"), table, label))
             rests.append(rest)
     if kind == "estimator" and any("at" in spec.params for spec in specs):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import inspect
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from benchfw import data
 from benchfw.errors import BenchfwError, PluginError, SuiteError, nearest
-from benchfw.parameters import Parameter, accepts_any_keyword, describe_type, fits, misfit, widen_int
+from benchfw.parameters import accepts_any_keyword, describe_type, fits, misfit, widen_int
 from benchfw.registry import NESTABLE, Registry, is_nested, kind_of
 from benchfw.search import SPACES, Choice, Integer, Space, spaces_in
 
@@ -54,18 +54,15 @@ def check_table(
             if nested
             else widen_int(value, hints.get(key, Any))
         )
-    _check_datasets(checked, legal.values(), registry, place)
     for name in ["size"] if kind == "kernel" else [name for name, each in legal.items() if each.required]:
         if name not in table:
             raise SuiteError(f"{place}: {_needs_parameter(kind, use, name, entry.factory)}")
     return checked
 
 
-def _check_datasets(
-    table: Mapping[str, Any], parameters: Iterable[Parameter], registry: Registry, place: str
-) -> None:
-    """Raise a SuiteError for an unknown data set, named by the table or taken by default."""
-    for each in parameters:
+def check_datasets(kind: str, table: Mapping[str, Any], registry: Registry, place: str) -> None:
+    """Raise a SuiteError for an unknown data set, named by a checked table or taken by default."""
+    for each in registry.get(kind, table["use"]).parameters.values():
         name = table.get(each.name, each.default) if each.names_dataset else None
         if not isinstance(name, str) or name == each.default == "":
             continue

@@ -218,6 +218,7 @@ def test_a_data_set_may_be_known_by_name_or_lie_in_a_folder(meadows, name):
         ("meadow-like(row=9)", "data set 'meadow-like' has no parameter 'row'; did you mean 'rows'?"),
         ("meadow-like(rows='x')", "rows must be int, got 'x', in data set 'meadow-like'"),
         ("meadow(rows=9)", "data set 'meadow' takes no parameters, got rows"),
+        ("meadow-liek(rows=9)", "no plugin registers it; did you mean 'meadow-like'?"),
         ("", "'' does not name a data set"),
     ],
 )

@@ -83,12 +83,14 @@ def read_size(text: str) -> int:
         return 0
 
 
-def as_bytes(given: int | str | None, argument: str) -> int | None:
+def as_bytes(given: float | str | None, argument: str) -> int | None:
     """Return a number of bytes, or None; anything else is a BenchfwError that names the argument."""
+    if given is None:
+        return None
     size = read_size(given) if isinstance(given, str) else given
-    if size is not None and (type(size) is not int or not 0 < size <= MOST_BYTES):
+    if isinstance(size, bool) or not hasattr(size, "__int__") or not 1 <= size <= MOST_BYTES:
         raise BenchfwError(f"{argument} must be a number of bytes, or a size such as '2GB', got {given!r}")
-    return size
+    return int(size)
 
 
 def as_folder(given: str | Path | None, argument: str) -> str:

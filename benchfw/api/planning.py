@@ -184,10 +184,11 @@ def _plan_parsed(
     if changes.repetitions is not None:
         suite = replace(suite, repetitions=changes.repetitions)
     try:
-        trials = plan(suite, registry, str(path))
+        # a part of a suite may be run where the data of the others are unknown
+        trials = plan(suite, registry, str(path), datasets=not changes.only)
     except RecursionError:
         raise SuiteError(f"{path}: its tables are nested too deeply; write them flatter") from None
-    check_quick(suite, registry, str(path))
+    check_quick(suite, registry, str(path), datasets=not changes.only)
     if changes.only:
         chosen = select(trials, changes.only)
         suite = replace(suite, claims=tuple(_note_left_out(suite.claims, trials, chosen, registry)))

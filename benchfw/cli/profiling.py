@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from benchfw.api.planning import Planned
-from benchfw.errors import BenchfwError, SuiteError, list_neighbours, nearest
+from benchfw.errors import BenchfwError, SuiteError, nearest
 from benchfw.measure.trial import collector, run_trial, warm_up
 from benchfw.records import Trial
 from benchfw.report.text import printable
@@ -58,10 +58,4 @@ def find_trial(planned: Sequence[Planned], label: str, option: str) -> tuple[Pla
                 middle = setting_at(spaces_in(trial.method.params), 0.5)  # of what would be tuned
                 return each, replace(trial, method=settle(trial.method, middle))
             labels.add(trial.method.label)
-    raise SuiteError(f"{option} '{label}' is not the label of a method{_nearest_label(label, labels)}")
-
-
-def _nearest_label(label: str, labels: Collection[str]) -> str:
-    """Return the labels that begin with one, as those of a sweep do; else the nearest."""
-    longer = sorted(each for each in labels if each.startswith(f"{label} ("))
-    return f"; choose from: {list_neighbours(label, longer)}" if longer else nearest(label, labels)
+    raise SuiteError(f"{option} '{label}' is not the label of a method{nearest(label, labels)}")

@@ -96,7 +96,7 @@ def _check_made(name: str, made: Any) -> None:
             f"returned {type(made).__name__}"
         )
     for key, each in made.items():
-        if not hasattr(each, "dtype"):
+        if not hasattr(each, "dtype") and not isinstance(each, int | float):
             raise DataError(
                 f"data set '{name}': '{key}' must be an array, not {type(each).__name__}; give np.asarray(…)"
             )
@@ -119,9 +119,9 @@ def check_name(name: str) -> None:
         for source in _sources(entry, resolve_function(plain, entry.make), params):
             check_name(source)
         return
-    _refuse_parameters(plain, params)
     if entry is None and locate(plain) is None:
         raise DataError(describe_unknown(plain))
+    _refuse_parameters(plain, params)
 
 
 def ensure_available(name: str, progress: Progress | None = None) -> None:

@@ -5,10 +5,12 @@ An answer must be of the shape and kind of the start: another one would broadcas
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from numpy.typing import NDArray
 
@@ -132,27 +134,31 @@ def rounding_of(problem: Any, answer: Any, size: float, size_at_start: float) ->
     return ROUNDING * (1 + size) + START_ROUNDING * size_at_start
 
 
-class Rebuild(NamedTuple):
+@dataclass
+class Rebuild:
     """Builds the trial's problem again from its seed; `seconds` is how long that took the first time.
 
-    `shared` is what `shared_arrays` gives for it.
+    `shared` are the arrays that both problems have in common.
     """
 
     build: Callable[[], Any]
     seconds: float
-    shared: Sequence[tuple[NDArray[Any], NDArray[Any]]] = ()
+    shared: Sequence[NDArray[Any]] = ()
+    _originals: Sequence[NDArray[Any]] = ()
+
+    def remember(self) -> None:
+        """Copy the shared arrays, once the problem has filled those that it fills at its first use."""
+        self._originals = [each.copy() for each in self.shared]
 
     def check_metrics(self, answer: Any, recorded: Mapping[str, float], slack: float) -> tuple[str, ...]:
         """Raise Untrue unless the metrics of an answer are those recorded, to within `slack`.
 
-        A method can write into the problem that measures it, but not into this one: what both share is put
-        back as it was. Return a caveat if this could not be checked.
+        A method can write into the problem that measures it, but not into this one: what both share is as it
+        was remembered meanwhile. Return a caveat if this could not be checked.
         """
         try:
-            for array, original in self.shared:
-                if array.tobytes() != original.tobytes():
-                    array[...] = original
-            again = self.build().metrics(answer)
+            with self._as_remembered():
+                again = self.build().metrics(answer)
         except Exception as fault:  # noqa: BLE001 - a problem that can be built once only
             reason = f"{type(fault).__name__}: {fault}"
             return (f"its metrics were not checked on a problem built again ({reason})",)
@@ -164,6 +170,19 @@ class Rebuild(NamedTuple):
                     "from its seed: the method changed the problem, or a seed does not determine the problem"
                 )
         return ()
+
+    @contextlib.contextmanager
+    def _as_remembered(self) -> Iterator[None]:
+        pairs = zip(self.shared, self._originals, strict=False)  # none, before anything was remembered
+        changed = [pair for pair in pairs if pair[0].tobytes() != pair[1].tobytes()]
+        now = [array.copy() for array, _ in changed]
+        try:
+            for array, original in changed:
+                array[...] = original
+            yield
+        finally:
+            for (array, _), value in zip(changed, now, strict=True):
+                array[...] = value
 
 
 def is_array(value: Any) -> bool:

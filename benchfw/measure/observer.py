@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from time import perf_counter
 from typing import Any
@@ -34,7 +34,8 @@ _value_of = attrgetter("value")
 class Observer:
     """What was seen of one trial's answers; `last` and `metrics` are of the latest look.
 
-    `counted_in` is what the answers are numbered by: iterations, or the effort of the call.
+    `counted_in` is what the answers are numbered by: iterations, or the effort of the call. `begun` is called
+    once the first metrics are taken.
     """
 
     def __init__(
@@ -44,8 +45,9 @@ class Observer:
         trial: Trial,
         emit: Emit,
         counted_in: str = "iteration",
+        begun: Callable[[], None] | None = None,
     ) -> None:
-        self._problem, self._meter, self._emit = problem, meter, emit
+        self._problem, self._meter, self._emit, self._begun = problem, meter, emit, begun
         self._target, self._best, self._budget = trial.target, trial.best, trial.budget
         self.counted_in = counted_in
         self.gains = gains_of(problem)
@@ -97,6 +99,8 @@ class Observer:
         if self.taken and metrics != self.metrics:
             meter.note_move()
         self.last, self.metrics = answer, metrics
+        if not self.taken and self._begun is not None:
+            self._begun()
         if not metrics:
             raise BenchfwError(f"metrics() of {type(problem).__name__} gave nothing to measure")
         if not self.taken and self.gains:

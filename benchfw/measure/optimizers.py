@@ -37,7 +37,8 @@ def measure_optimizer(
     """
     meter = Meter(problem, trial.budget)
     from_scratch = not hasattr(method, "run")
-    observer = Observer(problem, meter, trial, emit, "effort" if from_scratch else "iteration")
+    noun = "effort" if from_scratch else "iteration"
+    observer = Observer(problem, meter, trial, emit, noun, rebuild.remember if rebuild else None)
     try:
         outcome = _follow(trial, problem, method, rng, meter, observer)
     except Exception:

@@ -19,8 +19,8 @@ WRAPPED = ("func", "args", "keywords", "__func__", "__self__", "fget")
 
 
 @functools.cache
-def shared_arrays(factory: Callable[..., Any]) -> tuple[tuple[NDArray[Any], NDArray[Any]], ...]:
-    """Return the arrays that a problem's code refers to, each with a copy, made at the first call.
+def shared_arrays(factory: Callable[..., Any]) -> tuple[NDArray[Any], ...]:
+    """Return the arrays that a problem's code refers to.
 
     They are those of its classes and functions: attributes, globals that the code names, closures, defaults.
     An object of a session is copied for each trial, but its code is not.
@@ -28,8 +28,7 @@ def shared_arrays(factory: Callable[..., Any]) -> tuple[tuple[NDArray[Any], NDAr
     given = getattr(factory, "given", factory)
     members = () if isinstance(given, type | FunctionType) else getattr(given, "__dict__", {}).values()
     roots = [_code_of(each) for each in (given, *filter(callable, members))]
-    arrays = [each for each in _reach(roots) if isinstance(each, np.ndarray) and _can_be_changed(each)]
-    return tuple((each, each.copy()) for each in arrays)
+    return tuple(each for each in _reach(roots) if isinstance(each, np.ndarray) and _can_be_changed(each))
 
 
 def _code_of(found: Any) -> Any:

@@ -382,6 +382,32 @@ def test_a_value_that_is_not_a_number_is_named():
         problem.metrics(problem.start())
 
 
+def test_an_array_that_a_problem_fills_at_its_first_use_is_no_sign_of_a_fault():
+    notebook = Notebook()("""
+    import benchfw
+    import numpy as np
+    SCALES, READY = np.zeros(3), []
+    def scales():
+        if not READY:
+            READY.append(True)
+            SCALES[:] = 1 + np.arange(3)
+        return SCALES
+    bowl = benchfw.problem(
+        lambda x: x @ (scales() * x) / 2, lambda x: scales() * x, np.ones(3), optimum=np.zeros(3)
+    )
+    def gd(problem, rng):
+        x = problem.start()
+        while True:
+            yield x
+            x = x - 0.1 * problem.grad(x)
+    """)
+    options = {"budget": {"iterations": 3}, "repetitions": 2, "replay": False}
+    for jobs in (0, 1):
+        result = benchfw.compare(notebook["bowl"], notebook["gd"], jobs=jobs, **options)
+        assert result.counts == {"done": 2}
+    assert notebook["SCALES"].tolist() == [1, 2, 3]  # jobs=0 runs here, and leaves what it filled
+
+
 def test_a_method_that_writes_into_an_array_of_the_session_is_found_out():
     notebook = Notebook()("""
     import benchfw

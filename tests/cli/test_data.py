@@ -266,6 +266,14 @@ def test_a_known_set_that_is_not_here_may_be_planned(line):
     assert line("run", "data.toml", "--dry-run").returncode == 0
 
 
+def test_a_part_of_a_suite_is_run_where_the_data_of_the_others_are_unknown(line):
+    line.write("data.toml", SUITE.format(datasets='["my-simulation", "private"]'))
+    assert line("run", "data.toml", "--dry-run", "--only", "my-simulation").returncode == 0
+    done = line("run", "data.toml", "--no-report", "--only", "private")
+    assert done.returncode == 2
+    assert "no data set 'private'" in done.stderr
+
+
 def test_a_mistake_in_what_quick_changes_is_found_without_quick(line):
     line.write("data.toml", SUITE.format(datasets='"photos"\nquick = { datasets = "photos" }'))
     done = line("run", "data.toml", "--dry-run")

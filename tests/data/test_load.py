@@ -114,6 +114,11 @@ def test_a_function_that_returns_no_arrays_by_name_is_one_clear_error(register, 
         data.load("odd-like")
 
 
+def test_a_number_beside_the_arrays_is_allowed(register):
+    register(Dataset("odd-like", "synthetic: odd", make=lambda: {"x": np.ones(3), "rank": 5}))
+    assert data.load("odd-like")["rank"] == 5
+
+
 def test_parameters_belong_to_synthetic_sets(folder):
     np.savez(folder / "mine.npz", x=np.arange(3))
     for name in ("mine", "flowers"):

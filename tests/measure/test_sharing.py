@@ -40,7 +40,7 @@ class Bowl(Base):
 
 
 def lengths_in(factory):
-    return sorted(len(original) for _, original in shared_arrays(factory))
+    return sorted(len(each) for each in shared_arrays(factory))
 
 
 @pytest.mark.parametrize("factory", [Bowl, ProblemMaker(Bowl, "nothing"), ProblemMaker(Bowl(), "copied")])

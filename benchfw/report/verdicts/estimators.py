@@ -93,7 +93,7 @@ def _bias_shares(comparison: Comparison, cells: Sequence[Cell]) -> str:
 def _bias_share(comparison: Comparison, cell: Cell) -> float:
     """Return which share of a method's mean squared error is not variance; 0 where no bias was found."""
     error, variance = comparison.row(cell, "mse"), comparison.row(cell, "variance")
-    if error is None or variance is None or cell not in {*comparison.biased, *comparison.biased_singly}:
+    if error is None or variance is None or cell not in comparison.biased:
         return 0.0
     return 1 - variance.interval.estimate / error.interval.estimate
 

@@ -65,8 +65,8 @@ def _find_start_at_target(samples: Sequence[Sample], cells: Sequence[Cell]) -> s
     for sample, cell in zip(samples, cells, strict=True):
         if sample.at_start:
             runs = len(sample.arrivals)
-            which = f"all {runs}" if sample.at_start == runs else f"{sample.at_start} of {runs}"
-            return f"{which} runs of '{cell.method}' start at the target"
+            which = "every run" if sample.at_start == runs else f"{sample.at_start} of {runs} runs"
+            return f"the first answer meets the target in {which} of '{cell.method}'"
     return ""
 
 
