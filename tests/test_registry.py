@@ -105,6 +105,19 @@ def test_a_function_called_like_a_hook_may_help_one(plugin_file, toys):
     assert "mine" in found.entries("optimizer")
 
 
+@pytest.mark.parametrize(
+    "use",
+    [
+        "CALLS = {'a': trial_started}",
+        "class Own:\n    def go(self):\n        trial_started(1)",
+        "def f(): trial_started(1)",
+    ],
+)
+def test_a_function_that_the_plugin_uses_may_be_called_like_an_event(plugin_file, use):
+    path = plugin_file(f"def trial_started(trial): ...\n{use}\n{OPTIMIZER}", "used.py")
+    assert "mine" in Registry([str(path)]).entries("optimizer")
+
+
 def test_a_method_called_like_a_hook_and_not_marked_is_named(monkeypatch, plugin_file):
     path = plugin_file(
         "class Plug:\n    def register_optimizers(self, register): ...\nplug = Plug()\n", "objects.py"

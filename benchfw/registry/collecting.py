@@ -7,6 +7,8 @@ installed one that fails is remembered in `broken` and the others still load; on
 from __future__ import annotations
 
 import contextlib
+import inspect
+import re
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
@@ -161,10 +163,8 @@ class Collector:
 
 
 def _unmarked_hooks(plugin: Any) -> list[str]:
-    """Return the functions of a plugin that are called like hooks, unmarked, and not called by it."""
+    """Return the functions of a plugin that have the name of a hook, are not marked, and not used by it."""
     is_module = isinstance(plugin, ModuleType)
-    inside = vars(plugin).values() if is_module else ()
-    called = {name for each in inside if isinstance(each, FunctionType) for name in each.__code__.co_names}
     found = {
         name: (vars(plugin).get if is_module else partial(getattr, plugin))(name, None) for name in _HOOKS
     }
@@ -173,8 +173,17 @@ def _unmarked_hooks(plugin: Any) -> list[str]:
         for name, each in found.items()
         if isinstance(each, FunctionType | MethodType)
         and not hasattr(each, f"{hookspecs.PROJECT}_impl")
-        and name not in called
+        and not _is_mentioned(name, plugin if is_module else type(plugin))
     ]
+
+
+def _is_mentioned(name: str, owner: Any) -> bool:
+    """Return whether the source of a module or class has a name elsewhere than in its definition."""
+    try:
+        source = inspect.getsource(owner)
+    except (OSError, TypeError):  # it has none
+        return True
+    return len(re.findall(rf"\b{name}\b", source)) > 1
 
 
 _HOOKS = [name for name, each in vars(hookspecs).items() if hasattr(each, f"{hookspecs.PROJECT}_spec")]
