@@ -256,10 +256,12 @@ def method_class(function: Callable[..., Any], solves: type | None = None) -> ty
     filled, own = split_parameters(parameters)
     fields = fields_of(function, own)
     names = [each.name for each in own]
+    by_name = {each.name for each in parameters if each.kind is each.KEYWORD_ONLY} & {*filled}
 
     def call(self: Any, problem: Any, rng: Any, effort: int = 0) -> Any:
         given = {"problem": problem, "rng": rng, "effort": effort}
-        return function(*(given[role] for role in filled), **{name: getattr(self, name) for name in names})
+        named = {name: getattr(self, name) for name in names} | {role: given[role] for role in by_name}
+        return function(*(given[role] for role in filled if role not in by_name), **named)
 
     role = "solve" if "effort" in filled else "run"
     members: dict[str, Any] = {

@@ -132,7 +132,10 @@ def find_hits(groups: Mapping[Cell, Sequence[History]], metric: str) -> dict[Axi
     What a last step overspent does not count, as in the verdicts.
     """
     gain = any(metric in each.gains for histories in groups.values() for each in histories)
-    measured = [[each for each in group if metric in each.layout["metric"]] for group in groups.values()]
+    measured = [
+        [each for each in group if metric in each.layout["metric"] and not each.untrue]
+        for group in groups.values()
+    ]
     stacks = [Stack.join([budgeted_curves(some, metric) for some in in_batches(group)]) for group in measured]
     targets = spaced_targets(stacks, TARGETS, even=gain)
     repetitions = np.unique([each.repetition for group in measured for each in group])

@@ -7,7 +7,7 @@ import pytest
 from fixtures.cells import IN_WORKERS, SMALL, Notebook, ends
 
 import benchfw
-from benchfw.adapters import OracleProblem, Oracles
+from benchfw.adapters import OracleProblem, Oracles, method_class
 from benchfw.backends import get_backend
 from benchfw.store import Store
 
@@ -380,6 +380,14 @@ def test_a_value_that_is_not_a_number_is_named():
     problem = OracleProblem(given, get_backend("numpy"))
     with pytest.raises(benchfw.BenchfwError, match=r"value must return one number, .* of the shape \(4,\)"):
         problem.metrics(problem.start())
+
+
+def test_an_effort_may_be_given_by_name_alone():
+    def fit(problem, rng, *, effort, scale=1.0):
+        return scale * effort * np.ones(2)
+
+    made = method_class(fit)(scale=3.0)
+    assert made.solve(None, None, 2).tolist() == [6.0, 6.0]
 
 
 def test_an_array_that_a_problem_fills_at_its_first_use_is_no_sign_of_a_fault():

@@ -35,8 +35,10 @@ def load_estimator(path: str) -> type:
     for place in (f"sklearn.{module}",) if module in MODULES else (f"sklearn.{module}", module):
         try:
             found = getattr(importlib.import_module(place), name)
-        except (ImportError, AttributeError, ValueError):
+        except (ImportError, AttributeError, ValueError, TypeError):
             continue
+        except Exception as fault:
+            raise BenchfwError(f"'{path}' cannot be imported ({type(fault).__name__}: {fault})") from fault
         if isinstance(found, type) and hasattr(found, "get_params") and hasattr(found, "fit"):
             return found
     raise BenchfwError(

@@ -125,6 +125,7 @@ def test_a_problem_of_another_objective_is_refused(backend, fit, make, estimator
     ("estimator", "keywords", "message"),
     [
         ("linear_model.Lassso", {}, "no estimator 'linear_model.Lassso'; give a module of scikit-learn"),
+        (".linear_model.Lasso", {}, "no estimator '.linear_model.Lasso'"),
         ("linear_model.Lasso", {"selektion": "random"}, "no parameter 'selektion'; did you mean 'selection'"),
         ("linear_model.Lasso", {"alpha": 0.1}, "'alpha' of Lasso follows from the problem; leave it out"),
         ("linear_model.Lasso", {"positive": True}, "'positive' of Lasso follows from the problem"),
@@ -156,3 +157,10 @@ def test_an_estimator_may_come_from_any_module_by_its_full_path(fit, tmp_path, m
     assert fit("near.models.MyRidge").estimator == "near.models.MyRidge"
     with pytest.raises(BenchfwError, match="no estimator"):
         fit("linear_model.MyRidge")  # a name in scikit-learn that a bundle may use stands for nothing else
+
+
+def test_a_module_that_raises_is_named(fit, tmp_path, monkeypatch):
+    (tmp_path / "fragile.py").write_text("raise RuntimeError('no licence')")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(BenchfwError, match=r"'fragile.Model' cannot be imported \(RuntimeError: no licence"):
+        fit("fragile.Model")
