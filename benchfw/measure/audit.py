@@ -5,10 +5,9 @@ An answer must be of the shape and kind of the start: another one would broadcas
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -154,11 +153,12 @@ class Rebuild:
         """Raise Untrue unless the metrics of an answer are those recorded, to within `slack`.
 
         A method can write into the problem that measures it, but not into this one: what both share is as it
-        was remembered meanwhile. Return a caveat if this could not be checked.
+        was remembered meanwhile, and stays so if the metrics differ. Return a caveat if this could not be
+        checked.
         """
+        later = self._put_back()
         try:
-            with self._as_remembered():
-                again = self.build().metrics(answer)
+            again = self.build().metrics(answer)
         except Exception as fault:  # noqa: BLE001 - a problem that can be built once only
             reason = f"{type(fault).__name__}: {fault}"
             return (f"its metrics were not checked on a problem built again ({reason})",)
@@ -169,20 +169,18 @@ class Rebuild:
                     f"{name} of the last answer is {value:g}, and {other:g} on the same problem built again "
                     "from its seed: the method changed the problem, or a seed does not determine the problem"
                 )
+        for array, kept in later:
+            array[...] = kept
         return ()
 
-    @contextlib.contextmanager
-    def _as_remembered(self) -> Iterator[None]:
+    def _put_back(self) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+        """Let the shared arrays be as remembered; return those that were not, with copies."""
         pairs = zip(self.shared, self._originals, strict=False)  # none, before anything was remembered
         changed = [pair for pair in pairs if pair[0].tobytes() != pair[1].tobytes()]
-        now = [array.copy() for array, _ in changed]
-        try:
-            for array, original in changed:
-                array[...] = original
-            yield
-        finally:
-            for (array, _), value in zip(changed, now, strict=True):
-                array[...] = value
+        later = [(array, array.copy()) for array, _ in changed]
+        for array, original in changed:
+            array[...] = original
+        return later
 
 
 def is_array(value: Any) -> bool:
