@@ -1,7 +1,8 @@
 """Whole trials and all kernels on a GPU and on the host: how many times faster, and how near to the limits.
 
 `python suites/tracked/gpu_whole.py [CASE …]` prints a table a case. "trials" runs the suite gpu, whose trials
-are the same on both. "kernels" runs `benchfw time`. The host has as many threads as OMP_NUM_THREADS says.
+are the same on both. "kernels" runs `benchfw time`. "digits" makes the warped digits of the kernel machines'
+figure2, and needs the data set mnist. The host has as many threads as OMP_NUM_THREADS says.
 Both need CuPy, and --rounds is the number of repetitions. `--to suites/tracked/measured` stores
 what docs/performance.md shows.
 """
@@ -17,20 +18,25 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from _measured import Table, Value
 from _timing import run_cases
 
 import benchfw
+from benchfw.backends import get_backend
+from benchfw.data import load
 from benchfw.errors import BenchfwError
 from benchfw.records import Ending
 from benchfw.store.bundle import read_bundle
+from benchfw_datasets.synthetic.warps import WarpedPictures
 
 HOST, DEVICE = "numpy", "cupy"
 SUITE = Path(__file__).parents[1] / "gpu.toml"
 SIZES = "1e4", "1e5", "1e6"
 LIMIT = "0.1"  # seconds for each size of a kernel
+BATCH = 20_000  # rows, of a step in the kernel machines' figure2
 
 
 def threads() -> int:
@@ -113,6 +119,28 @@ def kernel_table(title: str, found: Iterable[Mapping[str, Any]]) -> Table:
     return Table(title, columns, rows)
 
 
+def digits(rounds: int) -> Table:
+    """Return how many warped digits a second are made on the host and on the GPU, in batches."""
+    arrays = load("mnist")
+    rows: list[tuple[Value, ...]] = []
+    for name, batches in ((HOST, 1), (DEVICE, 50)):
+        backend = get_backend(name)
+        pictures = WarpedPictures(backend, arrays["x_train"], arrays["y_train"], seed=1)
+        seconds = []
+        for round_ in range(rounds + 1):  # the first compiles kernels, and is not counted
+            began = perf_counter()
+            for each in range(round_ * batches, (round_ + 1) * batches):
+                pictures.rows(each * BATCH, (each + 1) * BATCH)
+            backend.synchronize()
+            seconds.append((perf_counter() - began) / (batches * BATCH))
+        typical = statistics.median(seconds[1:])
+        rows.append((name, 1 / typical, 1e6 * typical))
+    title = (
+        f"Warped digits, {BATCH:,} at a time: host with {threads()} threads, GPU; medians of {rounds} runs"
+    )
+    return print_table(Table(title, ("made by", "rows a second", "µs a row"), rows))
+
+
 def print_table(table: Table) -> Table:
     """Print a table, and return it."""
     print(table.title)
@@ -121,7 +149,7 @@ def print_table(table: Table) -> Table:
     return table
 
 
-CASES = {"trials": trials, "kernels": kernels}
+CASES = {"trials": trials, "kernels": kernels, "digits": digits}
 
 
 if __name__ == "__main__":
