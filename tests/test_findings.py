@@ -25,7 +25,7 @@ from benchfw.report.site.findings import find_findings, read_bundles, read_claim
 from benchfw.report.site.gallery_page import build_gallery_page
 from benchfw.report.text import escape_markdown
 from benchfw.store.bundle import STORE
-from benchfw.suite import read_suite
+from benchfw.suite import parse_suite, read_suite
 from benchfw.summary.summarize import summarize
 
 ROOT = Path(__file__).parents[1]
@@ -60,8 +60,8 @@ def test_the_page_and_its_figures_are_what_suites_and_bundles_give(built):
 def test_suites_run_as_often_as_their_claims_need(quick):
     for name, path in Registry().suites.items():
         suite = read_suite(path, quick=quick)
-        tested = [each for each in suite.claims if not each.reason and (each.quick or not quick)]
-        if tested and suite.tables["optimizer"]:
+        tested = [each for each in suite.claims if not each.is_excused(quick=quick)]
+        if any(each.by_runs for each in tested):
             assert suite.repetitions >= fewest_runs(1 - 2 * BUDGET / len(tested)), name
 
 
@@ -116,6 +116,16 @@ def test_a_bundle_of_the_full_size_stands_for_a_quick_one_and_not_the_reverse():
         for asked in (True, False)
     }
     assert found == {(full, True): True, (full, False): True, (quick, True): True, (quick, False): False}
+
+
+@pytest.mark.families
+@pytest.mark.parametrize(("repetitions", "current"), [("repetitions = 5", True), ("repetitions = 7", False)])
+def test_a_bundle_with_fewer_repetitions_than_its_suite_now_has_is_made_anew(repetitions, current):
+    is_current = runpy.run_path(str(ROOT / "suites/tracked/bundles.py"))["is_current"]
+    suite = read_suite(Registry().suites["kernelmachines/mnist_error"])
+    changed = parse_suite(suite.text.replace("repetitions = 6", repetitions), suite.name)
+    bundle = FINDINGS / "cpu" / "kernelmachines-mnist_error.zip"
+    assert is_current(bundle, "kernelmachines/mnist_error", changed, quick=False) is current
 
 
 @pytest.mark.families

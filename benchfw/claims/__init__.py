@@ -41,6 +41,9 @@ QUANTITIES: Mapping[str, tuple[MethodKind, str]] = {
 }
 """What a claim may be about, beside a metric NAME of optimizers: 'NAME at the end'."""
 
+POOLED = frozenset({"variance", "bias", "mse", "variance x seconds", "mse x seconds"})
+"""Quantities whose value comes from the draws of all runs together."""
+
 MARGIN = 0.1
 """An unbiased estimator's bias is shown to be below this part of the standard deviation of one draw."""
 
@@ -117,6 +120,12 @@ class Claim:
         if self.test == "order":
             return (self.methods,)
         return tuple((each, self.than) if self.than else (each,) for each in self.methods)
+
+    @property
+    def by_runs(self) -> bool:
+        """Whether each run gives one number for it, so that few runs can decide nothing."""
+        pooled = self.test == "value" and self.quantity in POOLED
+        return self.test in {*QUANTIFIED, "rate"} and not pooled
 
     @property
     def to_target(self) -> bool:

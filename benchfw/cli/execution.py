@@ -18,7 +18,7 @@ from benchfw.api.progress import DownloadBar, describe_replays, display
 from benchfw.api.running import describe_lack, execute_planned, report_run, run_against, run_planned
 from benchfw.cli.claims import require_claims
 from benchfw.cli.options import echo_json
-from benchfw.cli.preview import describe_outdated
+from benchfw.cli.preview import describe_outdated, describe_too_few
 from benchfw.cli.verbs.compare import comparison_data, print_comparison
 from benchfw.errors import StoreError
 from benchfw.harness.events import Awaited, Begun, Event, Finished, Listener, Replaying
@@ -52,6 +52,8 @@ def run_all(
     faults = 0
     for each in planned:
         begun: list[int] = []
+        for line in describe_too_few(each):
+            click.echo(f"benchfw: {line}", err=True)
         try:
             with listen_to_run(events, each.suite.title, begun, live=options.jobs > 0) as listen:
                 if page or not as_json or each.suite.claims:

@@ -9,14 +9,12 @@ from statistics import fmean
 
 import click
 
-from benchfw.analysis.estimates import fewest_runs
-from benchfw.analysis.significance import BUDGET
 from benchfw.api.planning import Planned
 from benchfw.api.progress import duration
 from benchfw.api.running import look_ahead_tuned, look_up
 from benchfw.backends import get_backend
 from benchfw.cli.options import echo_json, echo_table
-from benchfw.cli.preview import describe_outdated, describe_reach
+from benchfw.cli.preview import describe_outdated, describe_reach, describe_too_few
 from benchfw.errors import BackendUnavailable
 from benchfw.harness.events import Phase
 from benchfw.harness.options import Options
@@ -64,13 +62,7 @@ def describe_plans_of_claims(planned: Planned) -> Iterator[str]:
         yield f"  {each.says}{f' ({each.source})' if each.source else ''}"
         later = "; not decided by a quick run" if each.is_excused(quick=planned.changes.quick) else ""
         yield f"    {describe_test(each)}{later if each.test != 'untestable' else ''}"
-    tested = [each for each in claims if not each.is_excused(quick=planned.changes.quick)]
-    if any(each.kind == "optimizer" for each in tested):
-        count, fewest = planned.trials.repetitions, fewest_runs(1 - 2 * BUDGET / len(tested))
-        if count < fewest:
-            need = "1 claim needs" if len(tested) == 1 else f"{len(tested)} claims need"
-            too_few = f"{plural(count, 'repetition')} can decide nothing about optimizers"
-            yield f"{planned.suite.name}: {too_few}; {need} at least {fewest}"
+    yield from describe_too_few(planned)
 
 
 def print_plain_plans(planned: Sequence[Planned], store: Path, options: Options, *, as_json: bool) -> None:

@@ -14,10 +14,11 @@ from pathlib import Path
 import click
 
 from benchfw.analysis.decisions import Family
+from benchfw.analysis.estimates import fewest_runs
 from benchfw.analysis.evidence import PairedLogs
 from benchfw.analysis.medians import CHECKED_PAIRS
 from benchfw.analysis.power import largest_spread, smallest_ratio
-from benchfw.analysis.significance import FEWEST_PAIRS
+from benchfw.analysis.significance import BUDGET, FEWEST_PAIRS
 from benchfw.api.planning import Planned
 from benchfw.api.running import look_up, tuned_suite
 from benchfw.harness.agenda import Agenda
@@ -44,6 +45,18 @@ class Reach:
     quantity: str
     ratios: Mapping[str, float]
     pairs: int  # of the earlier run, the fewest
+
+
+def describe_too_few(planned: Planned) -> Iterator[str]:
+    """Yield a line if the repetitions of a suite are too few for its claims, whatever they turn out to be."""
+    tested = [each for each in planned.suite.claims if not each.is_excused(quick=planned.changes.quick)]
+    lacking = sum(each.by_runs for each in tested)
+    count = planned.trials.repetitions
+    if lacking and count < (fewest := fewest_runs(1 - 2 * BUDGET / len(tested))):
+        which = plural(lacking, "claim") if lacking == len(tested) else f"{lacking} of {len(tested)} claims"
+        times = f"{plural(count, 'repetition')} {'is' if count == 1 else 'are'} too few to decide {which}"
+        name = printable(planned.suite.name)
+        yield f"{name}: {times}: at least {fewest} are needed (--repetitions {fewest})"
 
 
 def describe_reach(agenda: Agenda, store: Path) -> Iterator[str]:

@@ -19,7 +19,7 @@ from time import monotonic
 
 from benchfw.errors import BenchfwError
 from benchfw.registry import Registry
-from benchfw.report.site.findings import describe_changes, read_claiming_suites
+from benchfw.report.site.findings import describe_changes, has_all_repetitions, read_claiming_suites
 from benchfw.store.bundle import read_bundle
 from benchfw.suite import Suite, read_suite
 
@@ -71,6 +71,7 @@ def is_current(path: Path, name: str, suite: Suite, *, quick: bool) -> bool:
         return False
     registered = {each["hash"] for each in run.environment.claims}
     same = not describe_changes(suite, run) and {claim.digest for claim in suite.claims} <= registered
+    same = same and has_all_repetitions(suite, run)
     return same and bool(run.finished) and (quick or not run.environment.changes.quick)
 
 

@@ -221,11 +221,16 @@ def test_show_and_the_dry_run_list_the_claims(paces):
 def test_too_few_repetitions_are_said_before_the_run_and_after_it(paces):
     paces.write("c.toml", BASE + TRUE + FALSE)
     planned = paces("run", "c.toml", "--dry-run", "--repetitions", 5).stdout
-    assert "c: 5 repetitions can decide nothing about optimizers; 2 claims need at least 6\n" in planned
-    assert "can decide nothing" not in paces("run", "c.toml", "--dry-run", "--repetitions", 6).stdout
+    said = "c: 5 repetitions are too few to decide 2 claims: at least 6 are needed (--repetitions 6)\n"
+    assert said in planned
+    assert "too few" not in paces("run", "c.toml", "--dry-run", "--repetitions", 6).stdout
     paces.write("one.toml", BASE + TRUE)
-    assert "; 1 claim needs at least 5\n" in paces("run", "one.toml", "--dry-run", "--repetitions", 3).stdout
+    planned = paces("run", "one.toml", "--dry-run", "--repetitions", 1).stdout
+    assert "one: 1 repetition is too few to decide 1 claim: at least 5 are needed" in planned
+    paces.write("arrives.toml", BASE + claim("slow arrives", 'method = "slow"; reaches = true'))
+    assert "too few" not in paces("run", "arrives.toml", "--dry-run", "--repetitions", 1).stdout
     done = paces("run", "c.toml", "--no-report", "--repetitions", 5)
+    assert f"benchfw: {said}" in done.stderr
     assert "5 runs are too few for an interval, at least 6 are needed" in " ".join(done.stdout.split())
 
 

@@ -24,8 +24,8 @@ from benchfw.suite import Suite, parse_suite, read_suite
 from benchfw.summary.claims.reader import ClaimResult
 from benchfw.summary.summarize import summarize
 
-_UNMEASURED = {"name", "text", "title", "claims"}
-"""The fields of a suite that do not decide what is measured."""
+_UNMEASURED = {"name", "text", "title", "claims", "repetitions"}
+"""The fields of a suite that do not decide what is measured, though how often."""
 
 
 class Absence(StrEnum):
@@ -96,6 +96,15 @@ def describe_changes(suite: Suite, run: Run) -> str:
         return f"the suite has changed since the run: {fault}"
     changed = _changed_parts(then, parse_suite(suite.text, suite.name, quick=quick))
     return f"the suite has changed since the run: {', '.join(changed)}" if changed else ""
+
+
+def has_all_repetitions(suite: Suite, run: Run) -> bool:
+    """Return whether a run was repeated as often as its suite asks for now."""
+    asked = run.environment.changes
+    then, now = (
+        parse_suite(each, suite.name, quick=asked.quick).repetitions for each in (run.text, suite.text)
+    )
+    return (asked.repetitions or then) >= now
 
 
 def _changed_parts(then: Suite, now: Suite) -> list[str]:
