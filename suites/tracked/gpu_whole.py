@@ -29,6 +29,7 @@ from benchfw.backends import get_backend
 from benchfw.data import load
 from benchfw.errors import BenchfwError
 from benchfw.records import Ending
+from benchfw.report.text import plural
 from benchfw.store.bundle import read_bundle
 from benchfw_datasets.synthetic.warps import WarpedPictures
 
@@ -135,9 +136,8 @@ def digits(rounds: int) -> Table:
             seconds.append((perf_counter() - began) / (batches * BATCH))
         typical = statistics.median(seconds[1:])
         rows.append((name, 1 / typical, 1e6 * typical))
-    title = (
-        f"Warped digits, {BATCH:,} at a time: host with {threads()} threads, GPU; medians of {rounds} runs"
-    )
+    host = plural(threads(), "thread")
+    title = f"Warped digits, {BATCH:,} at a time: {host} of the host, GPU; medians of {rounds} runs"
     return print_table(Table(title, ("made by", "rows a second", "µs a row"), rows))
 
 
