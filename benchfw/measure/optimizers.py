@@ -11,7 +11,7 @@ import numpy as np
 
 from benchfw.backends import Rng
 from benchfw.callbacks import CallbackRun
-from benchfw.errors import PluginError
+from benchfw.errors import PluginError, Untrue
 from benchfw.measure.audit import Rebuild
 from benchfw.measure.divergence import judge_divergence
 from benchfw.measure.endings import facts_of_answer
@@ -41,9 +41,11 @@ def measure_optimizer(
     observer = Observer(problem, meter, trial, emit, noun, rebuild.remember if rebuild else None)
     try:
         outcome = _follow(trial, problem, method, rng, meter, observer)
-    except Exception:
+    except Exception as fault:
         with contextlib.suppress(Exception):  # the method's own fault is the one to tell
             emit(_bound_records(method, problem, observer.taken))
+        if rebuild is not None and rebuild.seconds + 2 * observer.looking < AFFORDABLE:
+            _check_before(fault, problem, observer, rebuild)
         raise
     counting = meter.counting()
     emit(_bound_records(method, problem, observer.taken) if hasattr(method, "bounds") else ())
@@ -58,6 +60,23 @@ def measure_optimizer(
     outcome, rise = judge_divergence(outcome, *looks)
     caveats = (*caveats, *rise)
     return change(outcome, facts=facts, caveats=caveats, counting=counting, from_scratch=from_scratch)
+
+
+def _check_before(fault: Exception, problem: Any, observer: Observer, rebuild: Rebuild) -> None:
+    """Raise Untrue where the method had changed the problem before it broke: its arrivals would count.
+
+    Nothing is known where it has written into its last answer since, whose metrics are then others here, too.
+    """
+    recorded = observer.metrics
+    try:
+        known = bool(recorded) and dict(problem.metrics(observer.last)) == dict(recorded)
+    except Exception:  # noqa: BLE001 - metrics() may be what broke
+        return
+    if known and all(map(math.isfinite, recorded.values())):
+        try:
+            rebuild.check_metrics(observer.last, recorded, observer.slack)
+        except Untrue as found:
+            raise Untrue(f"{found}; then it raised {type(fault).__name__}: {fault}") from fault
 
 
 def _follow(trial: Trial, problem: Any, method: Any, rng: Rng, meter: Meter, observer: Observer) -> Outcome:

@@ -273,11 +273,37 @@ def test_what_rounding_explains_goes_by_the_size_of_now_and_hardly_by_that_of_th
     assert follow(Steps(single), Steep())[0].status is Status.DONE
 
 
-def test_the_last_answer_is_measured_again_on_a_problem_that_the_method_has_not_seen(follow):
-    class Movable(Line):
-        def metrics(self, answer):
-            return {"gap": abs(answer - self.optimum)}
+class Movable(Line):
+    def metrics(self, answer):
+        return {"gap": float(np.abs(answer - self.optimum).max())}
 
+
+class Plane(Movable):
+    def start(self):
+        return np.ones(2)
+
+
+class Breaking:
+    """Halves its answer, tampers with the optimum or with an answer that it gave, and raises."""
+
+    def __init__(self, how):
+        self.how = how
+
+    def run(self, problem, rng):
+        x = np.ones(2)
+        for _ in range(3):
+            yield x
+            x = x / 2
+        if self.how == "problem":
+            problem.optimum = x
+            yield x
+        if self.how == "answer":
+            yield x
+            x *= 0
+        raise FloatingPointError("underflow")
+
+
+def test_the_last_answer_is_measured_again_on_a_problem_that_the_method_has_not_seen(follow):
     class Tampering(Steps):
         def run(self, problem, rng):
             for answer in self.answers:
@@ -300,6 +326,19 @@ def test_the_last_answer_is_measured_again_on_a_problem_that_the_method_has_not_
 
     (caveat,) = check(halving(), fail)[0].caveats
     assert "not checked on a problem built again (OSError: no more data)" in caveat
+
+
+@pytest.mark.parametrize(
+    ("how", "fault", "said"),
+    [
+        ("problem", Untrue, "built again from its seed: .*; then it raised FloatingPointError: underflow"),
+        ("answer", FloatingPointError, "underflow"),
+        ("nothing", FloatingPointError, "underflow"),
+    ],
+)
+def test_a_method_that_changes_its_problem_and_then_raises_has_untrue_records(follow, how, fault, said):
+    with pytest.raises(fault, match=said):
+        follow(Breaking(how), Plane(), budget=Budget(iterations=9), rebuild=Rebuild(Plane, 0.0))
 
 
 def test_a_budget_of_cost_ends_the_trial_at_the_call_that_uses_it_up(follow):
