@@ -28,14 +28,15 @@ from benchfw.sweep import drop_shared
 class Target:
     """The value of a metric that all methods are asked to reach; `automatic` when the suite names none.
 
-    `improved` says whether some method ends better than the best start in all of its runs. A `gain` is to
-    rise to the value.
+    `improved` says whether some method ends better than the best start in all of its runs, `floored` whether
+    the value is as near to 0 as rounding lets it be. A `gain` is to rise to the value.
     """
 
     metric: str
     value: float
     automatic: bool = False
     improved: bool = True
+    floored: bool = False
     gain: bool = False
 
     @property

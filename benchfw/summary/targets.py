@@ -102,11 +102,12 @@ def choose_targets(methods: Sequence[Sequence[History]]) -> tuple[Target, ...]:
     gain = primary in first.gains
     found = [_first_and_last(group, primary) for group in methods]
     ends = [each for each, _ in found]
-    level = automatic_target(ends, None if gain else max(floor for _, floor in found))
+    floor = max(floor for _, floor in found)
+    level = automatic_target(ends, None if gain else floor)
     if math.isnan(level):
         return ()
-    value = -level if gain else level
-    return (Target(primary, value, automatic=True, improved=not none_improves(ends), gain=gain),)
+    value, improved, floored = -level if gain else level, not none_improves(ends), 0 < level < 2 * floor
+    return (Target(primary, value, automatic=True, improved=improved, floored=floored, gain=gain),)
 
 
 def find_ends(histories: Sequence[History], metric: str) -> Floats:

@@ -128,6 +128,19 @@ def test_the_caption_says_how_the_target_was_set_and_what_the_intervals_are_for(
     assert rows not in alone
 
 
+def test_a_target_at_which_rounding_decides_is_called_zero_up_to_rounding(make, run):
+    def target_of(end):
+        runs = [
+            make.result("optimizer", "p", name, r, make.curve("train_error", [0.9, end]))
+            for name in "ab"
+            for r in range(3)
+        ]
+        return caption(summarize(run, runs).comparisons[0]).split(". ")[0]
+
+    assert target_of(0.0).endswith("10⁻¹⁵ (0 up to rounding, set by the methods' ends)")
+    assert target_of(1e-9).endswith("10⁻⁹ (set by the methods' ends)")
+
+
 def exact_and_stepwise(make, ending=Ending.BY_ITSELF):
     """An exact method that is done after 3 seconds, and one that goes on and on."""
     jitter = [1.0, 1.01, 0.99, 1.02, 0.98]

@@ -78,7 +78,8 @@ def target_text(comparison: Comparison) -> str:
     if not any(target.automatic for target in comparison.targets):
         return named
     improved = all(target.improved for target in comparison.targets)
-    return f"{named} (set by the methods' {'ends' if improved else 'starts and ends'})"
+    zero = "0 up to rounding, " if any(target.floored for target in comparison.targets) else ""
+    return f"{named} ({zero}set by the methods' {'ends' if improved else 'starts and ends'})"
 
 
 def none_improves_text(comparison: Comparison) -> str:
