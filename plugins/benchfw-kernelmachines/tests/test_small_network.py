@@ -80,3 +80,15 @@ def test_a_step_follows_the_gradient_of_its_own_objective(build, backend):
     ]
     assert all(abs(float(move.abs().max()) - 1e-5) < 1e-7 for move in moves)
     assert objective(after) < objective(before)
+
+
+@with_torch
+def test_preparing_takes_no_rows_and_changes_no_answer(build, backend):
+    found = []
+    for prepared in (False, True):
+        problem, method = build("softmax"), SmallNetwork(width=8, batch=50)
+        method = method.prepare(problem) if prepared else method
+        assert problem.cost == 0
+        found.append(list(islice(method.run(problem, backend.rng(1)), 3))[-1].weights)
+    without, after = found
+    assert all((without[name] == after[name]).all() for name in without)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, ClassVar, cast
 
+import numpy as np
+
 from benchfw import Array, Backend, Count, Log, Positive, Rng, Unavailable
 from benchfw_kernelmachines.oracles import KernelRisk
 
@@ -49,11 +51,21 @@ class SmallNetwork:
     solves: ClassVar[type] = KernelRisk
     tuning: ClassVar[dict[str, Log]] = {"step": Log(1e-5, 0.1)}
 
+    def prepare(self, problem: KernelRisk) -> SmallNetwork:
+        """Take a step with a network that is thrown away: torch sets itself up in its first one."""
+        torch = _torch()
+        network, adam = self._start(torch, problem, problem.backend.rng(0))
+        scores = network(
+            torch.as_tensor(problem.backend.xp.zeros((self.batch, problem.dimension), np.float32))
+        )
+        scores.backward(torch.zeros_like(scores))
+        adam.step()
+        return self
+
     def run(self, problem: KernelRisk, rng: Rng) -> Iterator[NetworkPredictor]:
         """Yield the network after every step, the random start first."""
         torch = _torch()
-        network = self._start(torch, problem, rng)
-        adam = torch.optim.Adam(network.parameters(), lr=self.step, weight_decay=problem.penalty)
+        network, adam = self._start(torch, problem, rng)
         batches = problem.batches(rng, self.batch)
         while True:
             weights = {name: each.detach().clone() for name, each in network.named_parameters()}
@@ -65,13 +77,17 @@ class SmallNetwork:
             scores.backward(torch.as_tensor(slopes) / slopes.shape[0])
             adam.step()
 
-    def _start(self, torch: ModuleType, problem: KernelRisk, rng: Rng) -> Any:
-        """Return the network with torch's usual random weights, where the rows are."""
+    def _start(self, torch: ModuleType, problem: KernelRisk, rng: Rng) -> tuple[Any, Any]:
+        """Return the network with torch's usual random weights, where the rows are, and its Adam."""
         device = torch.as_tensor(problem.backend.xp.zeros(1)).device
         with torch.random.fork_rng():
             torch.manual_seed(rng.integers(1 << 32))
             layers = torch.nn.Linear(problem.dimension, self.width), torch.nn.ReLU()
-            return torch.nn.Sequential(*layers, torch.nn.Linear(self.width, problem.num_outputs)).to(device)
+            network = torch.nn.Sequential(*layers, torch.nn.Linear(self.width, problem.num_outputs)).to(
+                device
+            )
+        adam = torch.optim.Adam(network.parameters(), lr=self.step, weight_decay=problem.penalty)
+        return network, adam
 
 
 def _torch() -> ModuleType:
