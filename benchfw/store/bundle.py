@@ -16,7 +16,7 @@ import sqlite3
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,11 +27,13 @@ from benchfw.records import Result
 from benchfw.store.connection import attach_source
 from benchfw.store.rows import check_digest, digest_of, digest_of_trial, reads_of
 from benchfw.store.schema import (
+    CAVEATS_COLUMN,
     EXTRACT_RUN,
     READS_COLUMN,
     REASON_COLUMN,
-    SEAL_PLACES,
+    REPLAY_COLUMN,
     SEAL_RUN,
+    SEAL_TRIAL,
     SELECT_RUN,
     SELECT_TRIAL,
     SELECT_TRIAL_RECORDS,
@@ -199,42 +201,50 @@ def _portable(environment: Environment) -> Environment:
 def _hide_folders(base: sqlite3.Connection) -> None:
     """Leave out the folders of this machine, which elsewhere mean nothing.
 
-    They are in what trials read, 'file /home/me/table.csv', in parameters, '/home/me/benchmark', and in
-    reasons.
+    They are in what trials read, 'file /home/me/table.csv', in parameters, '/home/me/benchmark', and inside
+    of reasons and of other sentences.
     """
     for (number,) in base.execute("SELECT id FROM trial").fetchall():
         digest, *row = base.execute(SELECT_TRIAL, (number,)).fetchone()
         reads = {_hide_folder(name): state for name, state in reads_of(row[READS_COLUMN]).items()}
         changed = [*row]
-        changed[TABLE_COLUMNS] = map(_hide_in_table, row[TABLE_COLUMNS])
+        changed[TABLE_COLUMNS] = (_hide_in_json(each, _hide_place) for each in row[TABLE_COLUMNS])
         changed[READS_COLUMN] = json.dumps(reads, separators=(",", ":"))
-        changed[REASON_COLUMN] = _INSIDE.sub("…/", row[REASON_COLUMN])
+        changed[CAVEATS_COLUMN] = _hide_in_json(row[CAVEATS_COLUMN], _hide_inside)
+        for column in (REASON_COLUMN, REPLAY_COLUMN):
+            changed[column] = row[column] and _hide_inside(row[column])
         if changed == row:
             continue
         records = base.execute(SELECT_TRIAL_RECORDS, (number,)).fetchall()
         check_digest(f"trial {number}", digest, digest_of_trial(tuple(row), records))
-        places = *changed[TABLE_COLUMNS], changed[READS_COLUMN], changed[REASON_COLUMN]
-        base.execute(SEAL_PLACES, (*places, digest_of_trial(tuple(changed), records), number))
+        base.execute(SEAL_TRIAL, (*changed, digest_of_trial(tuple(changed), records), number))
 
 
 def _hide_folder(text: str) -> str:
     return _FOLDERS.sub(r"\1…/", text)
 
 
-def _hide_in_table(text: str) -> str:
-    """Return a table of a trial without folders; as it is where it has none."""
+def _hide_place(text: str) -> str:
+    return _hide_folder(text) if _ABSOLUTE.match(text) else text
+
+
+def _hide_inside(text: str) -> str:
+    return _INSIDE.sub("…/", text)
+
+
+def _hide_in_json(text: str, hide_in: Callable[[str], str]) -> str:
+    """Return JSON with what `hide_in` makes of its strings; as it is where that changes nothing."""
 
     def hide(value: Any) -> Any:
         if isinstance(value, dict):
             return {key: hide(each) for key, each in value.items()}
         if isinstance(value, list):
             return [hide(each) for each in value]
-        is_place = isinstance(value, str) and bool(_ABSOLUTE.match(value))
-        return _hide_folder(value) if is_place else value
+        return hide_in(value) if isinstance(value, str) else value
 
-    table = json.loads(text)
-    hidden = hide(table)
-    return text if hidden == table else json.dumps(hidden, separators=(",", ":"))
+    whole = json.loads(text)
+    hidden = hide(whole)
+    return text if hidden == whole else json.dumps(hidden, separators=(",", ":"))
 
 
 def _copy(store: Path, run: int, environment: Environment, target: Path) -> None:

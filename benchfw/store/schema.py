@@ -40,7 +40,7 @@ TRIAL_COLUMNS = (
     "from_scratch, wall, device, reads, ended"
 )
 REPLAY_COLUMN, WALL_COLUMN, READS_COLUMN = map(TRIAL_COLUMNS.split(", ").index, ("replay", "wall", "reads"))
-REASON_COLUMN = TRIAL_COLUMNS.split(", ").index("reason")
+REASON_COLUMN, CAVEATS_COLUMN = map(TRIAL_COLUMNS.split(", ").index, ("reason", "caveats"))
 TABLE_COLUMNS = slice(*map(TRIAL_COLUMNS.split(", ").index, ("problem", "backend")))
 LINK_COLUMNS = "run, position, trial, problem, method, reused"
 RECORD_COLUMNS = "metric, iteration, seconds, cost, value, role, cpu_seconds"
@@ -58,7 +58,9 @@ INSERT_RECORD = f"INSERT INTO record (trial, number, {RECORD_COLUMNS}) VALUES ({
 COPY_RUN = f"INSERT INTO run (digest, {RUN_COLUMNS}) VALUES ({_places(RUN_COLUMNS, 1)})"
 COPY_TRIAL = f"INSERT INTO trial (id, digest, {TRIAL_COLUMNS}) VALUES ({_places(TRIAL_COLUMNS, 2)})"
 SEAL_REPLAY = "UPDATE trial SET replay = ?, digest = ? WHERE id = ?"
-SEAL_PLACES = "UPDATE trial SET problem = ?, method = ?, reads = ?, reason = ?, digest = ? WHERE id = ?"
+SEAL_TRIAL = f"""
+UPDATE trial SET ({TRIAL_COLUMNS}, digest) = ({_places(TRIAL_COLUMNS, 1)}) WHERE id = ?
+"""
 NOTE_NOISE = "UPDATE run SET noise = ? WHERE id = ?"
 SELECT_EARLIER_NOISE = """
 SELECT noise FROM run WHERE id IN (SELECT run FROM link WHERE reused = 0 AND trial IN

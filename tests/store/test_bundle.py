@@ -85,7 +85,8 @@ def test_a_bundle_names_what_trials_read_without_the_folders_of_the_machine(stor
         "[Errno 2] No such file: '/home/anna/ba/c.csv' (C:\\\\Users\\\\anna\\\\p.py, line 3), "
         "1/2 of https://a.org/b/c and own/d.csv"
     )
-    store.add(run, 0, trial, Outcome(Status.FAILED, Ending.FAULT, reason, reads=reads))
+    caveats = f"not checked ({reason})", "slow"
+    store.add(run, 0, trial, Outcome(Status.FAILED, Ending.FAULT, reason, caveats=caveats, reads=reads))
     write_bundle(store.path, store.run(run), tmp_path / "run.zip")
     _, (result,) = read_bundle(tmp_path / "run.zip")
     assert result.outcome.reads == {
@@ -95,9 +96,9 @@ def test_a_bundle_names_what_trials_read_without_the_folders_of_the_machine(stor
     assert result.trial.problem.params == {
         "benchmark": "…/lasso", "inner": ("…/f", "a/b", "…/ c")
     }  # fmt: skip
-    assert result.outcome.reason == (
-        "[Errno 2] No such file: '…/c.csv' (…/p.py, line 3), 1/2 of https://a.org/b/c and own/d.csv"
-    )
+    hidden = "[Errno 2] No such file: '…/c.csv' (…/p.py, line 3), 1/2 of https://a.org/b/c and own/d.csv"
+    assert result.outcome.reason == hidden
+    assert result.outcome.caveats == (f"not checked ({hidden})", "slow")
     with zipfile.ZipFile(tmp_path / "run.zip") as archive:
         content = b"".join(map(archive.read, archive.namelist()))
     assert not re.findall(rb"home|anna\\", content)
