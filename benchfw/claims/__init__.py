@@ -122,10 +122,14 @@ class Claim:
         return tuple((each, self.than) if self.than else (each,) for each in self.methods)
 
     @property
-    def by_runs(self) -> bool:
-        """Whether each run gives one number for it, so that few runs can decide nothing."""
-        pooled = self.test == "value" and self.quantity in POOLED
-        return self.test in {*QUANTIFIED, "rate"} and not pooled
+    def pooled(self) -> bool:
+        """Whether it is about one number that the draws of all runs give together."""
+        return self.test == "unbiased" or (self.test == "value" and self.quantity in POOLED)
+
+    @property
+    def one_run_refutes(self) -> bool:
+        """Whether it is about runs that do something or do not: one that does not may decide it."""
+        return self.test == "reaches" or (self.test == "bound" and self.every)
 
     @property
     def to_target(self) -> bool:

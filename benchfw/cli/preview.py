@@ -49,10 +49,15 @@ class Reach:
 
 def describe_too_few(planned: Planned) -> Iterator[str]:
     """Yield a line if the repetitions of a suite are too few for its claims, whatever they turn out to be."""
-    tested = [each for each in planned.suite.claims if not each.is_excused(quick=planned.changes.quick)]
-    lacking = sum(each.by_runs for each in tested)
-    count = planned.trials.repetitions
-    if lacking and count < (fewest := fewest_runs(1 - 2 * BUDGET / len(tested))):
+    quick, count = planned.changes.quick, planned.trials.repetitions
+    tested = [each for each in planned.suite.claims if not each.left_out and not each.is_excused(quick=quick)]
+    pooled = sum(each.pooled for each in tested)
+    by_runs = sum(not each.pooled and not each.one_run_refutes for each in tested)
+    # at best all others are decided first, and leave their shares of the budget to these
+    needs = [(by_runs, fewest_runs(1 - 2 * BUDGET / max(by_runs, 1))), (pooled, FEWEST_PAIRS)]
+    short = [(claims, fewest) for claims, fewest in needs if claims and count < fewest]
+    if short:
+        lacking, fewest = sum(claims for claims, _ in short), max(fewest for _, fewest in short)
         which = plural(lacking, "claim") if lacking == len(tested) else f"{lacking} of {len(tested)} claims"
         times = f"{plural(count, 'repetition')} {'is' if count == 1 else 'are'} too few to decide {which}"
         name = printable(planned.suite.name)

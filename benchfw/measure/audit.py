@@ -149,7 +149,9 @@ class Rebuild:
         """Copy the shared arrays, once the problem has filled those that it fills at its first use."""
         self._originals = [each.copy() for each in self.shared]
 
-    def check_metrics(self, answer: Any, recorded: Mapping[str, float], slack: float) -> tuple[str, ...]:
+    def check_metrics(
+        self, answer: Any, recorded: Mapping[str, float], slack: float, name: str = "the last answer"
+    ) -> tuple[str, ...]:
         """Raise Untrue unless the metrics of an answer are those recorded, to within `slack`.
 
         A method can write into the problem that measures it, but not into this one: what both share is as it
@@ -162,11 +164,11 @@ class Rebuild:
         except Exception as fault:  # noqa: BLE001 - a problem that can be built once only
             reason = f"{type(fault).__name__}: {fault}"
             return (f"its metrics were not checked on a problem built again ({reason})",)
-        for name, value in recorded.items():
-            other = float(again.get(name, math.nan))
+        for metric, value in recorded.items():
+            other = float(again.get(metric, math.nan))
             if not abs(float(value) - other) <= slack + ROUNDING * abs(other):
                 raise Untrue(
-                    f"{name} of the last answer is {value:g}, and {other:g} on the same problem built again "
+                    f"{metric} of {name} is {value:g}, and {other:g} on the same problem built again "
                     "from its seed: the method changed the problem, or a seed does not determine the problem"
                 )
         for array, kept in later:

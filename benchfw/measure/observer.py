@@ -34,6 +34,8 @@ _value_of = attrgetter("value")
 class Observer:
     """What was seen of one trial's answers; `last` and `metrics` are of the latest look.
 
+    `finite` is the last answer whose metrics are finite.
+
     `counted_in` is what the answers are numbered by: iterations, or the effort of the call. `begun` is called
     once the first metrics are taken.
     """
@@ -60,6 +62,7 @@ class Observer:
         self._compared = False
         self.taken: list[Record] = []
         self.last: Any = None
+        self.finite: Any = None
         self.metrics: Mapping[str, float] = {}
         self.slack = self.looking = 0.0
 
@@ -118,6 +121,7 @@ class Observer:
                 raise Untrue(beyond)
         if not all(map(math.isfinite, values)):
             return _describe_divergence(records, self.counted_in)
+        self.finite = answer
         return self._check_target(iteration)
 
     def _check_gains(self, metrics: Mapping[str, float]) -> None:

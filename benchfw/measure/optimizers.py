@@ -5,14 +5,15 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
 
 from benchfw.backends import Rng
 from benchfw.callbacks import CallbackRun
-from benchfw.errors import PluginError, Untrue
-from benchfw.measure.audit import Rebuild
+from benchfw.errors import BenchfwError, PluginError, Untrue
+from benchfw.measure.audit import Rebuild, rounding_of
 from benchfw.measure.divergence import judge_divergence
 from benchfw.measure.endings import facts_of_answer
 from benchfw.measure.files import keep_answer
@@ -44,14 +45,18 @@ def measure_optimizer(
     except Exception as fault:
         with contextlib.suppress(Exception):  # the method's own fault is the one to tell
             emit(_bound_records(method, problem, observer.taken))
-        if rebuild is not None and rebuild.seconds + 2 * observer.looking < AFFORDABLE:
-            _check_before(fault, problem, observer, rebuild)
+        if not isinstance(fault, Untrue) and (changed := _find_change(problem, observer, rebuild)):
+            reason = str(fault) if isinstance(fault, BenchfwError) else f"{type(fault).__name__}: {fault}"
+            raise Untrue(f"{changed}; and then: {reason}") from fault
         raise
     counting = meter.counting()
     emit(_bound_records(method, problem, observer.taken) if hasattr(method, "bounds") else ())
     facts, caveats = facts_of_answer(observer.last)
     keep_answer(observer.last)
-    if rebuild is not None and outcome.status in CHECKED and rebuild.seconds + observer.looking < AFFORDABLE:
+    if outcome.status not in CHECKED:
+        if changed := _find_change(problem, observer, rebuild):
+            raise Untrue(changed)
+    elif rebuild is not None and rebuild.seconds + observer.looking < AFFORDABLE:
         caveats = (*caveats, *rebuild.check_metrics(observer.last, observer.metrics, observer.slack))
     if meter.seconds_beside > MOST_BESIDE * meter.clock.seconds:
         caveats = (*caveats, BESIDE.format(meter.seconds_beside))
@@ -62,21 +67,28 @@ def measure_optimizer(
     return change(outcome, facts=facts, caveats=caveats, counting=counting, from_scratch=from_scratch)
 
 
-def _check_before(fault: Exception, problem: Any, observer: Observer, rebuild: Rebuild) -> None:
-    """Raise Untrue where the method had changed the problem before it broke: its arrivals would count.
+def _find_change(problem: Any, observer: Observer, rebuild: Rebuild | None) -> str:
+    """Return how a method that broke or diverged has changed its problem; "" if it has not, as far as seen.
 
-    Nothing is known where it has written into its last answer since, whose metrics are then others here, too.
+    Metrics are taken now, on this problem and on one built again, of its last finite answer and of the start:
+    what it wrote into an answer is the same on both sides.
     """
-    recorded = observer.metrics
-    try:
-        known = bool(recorded) and dict(problem.metrics(observer.last)) == dict(recorded)
-    except Exception:  # noqa: BLE001 - metrics() may be what broke
-        return
-    if known and all(map(math.isfinite, recorded.values())):
-        try:
-            rebuild.check_metrics(observer.last, recorded, observer.slack)
-        except Untrue as found:
-            raise Untrue(f"{found}; then it raised {type(fault).__name__}: {fault}") from fault
+    if rebuild is None or not observer.taken or 2 * (rebuild.seconds + 2 * observer.looking) > AFFORDABLE:
+        return ""
+    answers = {"the last finite answer": observer.finite}
+    with contextlib.suppress(Exception):  # not every problem has one
+        answers["the start"] = problem.start()
+    for name, answer in answers.items():
+        with contextlib.suppress(Exception):  # metrics() may be what broke
+            metrics = problem.metrics(copy(answer))
+            size = max(abs(float(each)) for each in metrics.values())
+            slack = max(observer.slack, rounding_of(problem, answer, size, size))
+            try:
+                if math.isfinite(size):
+                    rebuild.check_metrics(copy(answer), metrics, slack, name)
+            except Untrue as found:
+                return str(found)
+    return ""
 
 
 def _follow(trial: Trial, problem: Any, method: Any, rng: Rng, meter: Meter, observer: Observer) -> Outcome:

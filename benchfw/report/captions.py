@@ -78,6 +78,11 @@ def _target_rule(comparison: Comparison) -> str:
     if not all(target.improved for target in comparison.targets):
         return f"{none_improves_text(comparison)}. "
     best = "highest" if comparison.targets[0].gain else "lowest"
+    if any(target.floored for target in comparison.targets):
+        return (
+            f"The suite names none: the methods that come nine tenths of the way to the {best} end are at 0, "
+            "up to rounding, which decides below this number. "
+        )
     return (
         f"The suite names none: of the methods that come nine tenths of the way to the {best} end, it is the "
         "worst end of the last one, rounded towards the start. "

@@ -66,7 +66,7 @@ To look at it:
 
 _FOLDERS = re.compile(r"(^| )(?:[A-Za-z]:[/\\]|[/\\])(?:.*[/\\])?")  # of a place at the end of a text
 _INSIDE = re.compile(
-    r"(?<![\w…./\\:])(?:[A-Za-z]:)?[/\\]+(?:[^\s/\\:'\"<>|]+[/\\]+)+"
+    r"(?:(?<![\w…./\\:])|(?<=\bfile:))(?:[A-Za-z]:)?[/\\]+(?:[^\s/\\:'\"<>|]+[/\\]+)+"
 )  # of places in a sentence
 _ABSOLUTE = re.compile(r"[A-Za-z]:[/\\]|/")
 
@@ -202,7 +202,7 @@ def _hide_folders(base: sqlite3.Connection) -> None:
     """Leave out the folders of this machine, which elsewhere mean nothing.
 
     They are in what trials read, 'file /home/me/table.csv', in parameters, '/home/me/benchmark', and inside
-    of reasons and of other sentences.
+    of reasons and of other sentences. The suite's own text and its labels are as their author wrote them.
     """
     for (number,) in base.execute("SELECT id FROM trial").fetchall():
         digest, *row = base.execute(SELECT_TRIAL, (number,)).fetchone()

@@ -29,7 +29,8 @@ class Target:
     """The value of a metric that all methods are asked to reach; `automatic` when the suite names none.
 
     `improved` says whether some method ends better than the best start in all of its runs, `floored` whether
-    the value is as near to 0 as rounding lets it be. A `gain` is to rise to the value.
+    methods end at 0 up to rounding, so that the value was raised to the size of rounding. A `gain` is to rise
+    to the value.
     """
 
     metric: str

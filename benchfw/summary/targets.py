@@ -106,7 +106,8 @@ def choose_targets(methods: Sequence[Sequence[History]]) -> tuple[Target, ...]:
     level = automatic_target(ends, None if gain else floor)
     if math.isnan(level):
         return ()
-    value, improved, floored = -level if gain else level, not none_improves(ends), 0 < level < 2 * floor
+    value, improved = -level if gain else level, not none_improves(ends)
+    floored = automatic_target(ends, None) < level < 2 * floor
     return (Target(primary, value, automatic=True, improved=improved, floored=floored, gain=gain),)
 
 

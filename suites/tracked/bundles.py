@@ -1,10 +1,10 @@
 """Makes the bundles that the page of findings is built from: one of each suite that makes claims.
 
-`python suites/tracked/bundles.py` runs the quick size of every such suite whose bundle is missing or stale,
-and writes findings/cpu/FAMILY-SUITE.zip. A run that was interrupted goes on where it stopped: its trials are
-in the store. `--backend cupy` runs on a GPU, into findings/gpu. `--gallery` runs the suites that have no
-bundle in findings, into gallery/. Only what benchfw itself needs must be installed; where git is not,
-`--commit` names the commit.
+`python suites/tracked/bundles.py` runs the quick size of every such suite whose bundle is missing, stale or
+of too few repetitions, and writes findings/cpu/FAMILY-SUITE.zip. A run that was interrupted goes on where it
+stopped: its trials are in the store. `--backend cupy` runs on a GPU, into findings/gpu. `--gallery` runs the
+suites that have no bundle in findings, into gallery/. Only what benchfw itself needs must be installed; where
+git is not, `--commit` names the commit.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 `python suites/tracked/gpu_whole.py [CASE …]` prints a table a case. "trials" runs the suite gpu, whose trials
 are the same on both. "kernels" runs `benchfw time`. "digits" makes the warped digits of the kernel machines'
 figure2, and needs the data set mnist. The host has as many threads as OMP_NUM_THREADS says.
-Both need CuPy, and --rounds is the number of repetitions. `--to suites/tracked/measured` stores
+All need CuPy, and --rounds is the number of repetitions. `--to suites/tracked/measured` stores
 what docs/performance.md shows.
 """
 

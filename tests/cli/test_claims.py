@@ -227,11 +227,41 @@ def test_too_few_repetitions_are_said_before_the_run_and_after_it(paces):
     paces.write("one.toml", BASE + TRUE)
     planned = paces("run", "one.toml", "--dry-run", "--repetitions", 1).stdout
     assert "one: 1 repetition is too few to decide 1 claim: at least 5 are needed" in planned
-    paces.write("arrives.toml", BASE + claim("slow arrives", 'method = "slow"; reaches = true'))
-    assert "too few" not in paces("run", "arrives.toml", "--dry-run", "--repetitions", 1).stdout
     done = paces("run", "c.toml", "--no-report", "--repetitions", 5)
     assert f"benchfw: {said}" in done.stderr
     assert "5 runs are too few for an interval, at least 6 are needed" in " ".join(done.stdout.split())
+
+
+ARRIVES = claim("slow arrives", 'method = "slow"; reaches = true')
+IN_THE_MEAN = claim("fast keeps to its bound", 'method = "fast"; bound = "mean"')
+NO_BIAS = claim("right has no bias", 'method = "right"; unbiased = true')
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "said"),
+    [
+        (ARRIVES, ["--repetitions", 1], ""),
+        (IN_THE_MEAN, ["--repetitions", 4], "to decide 1 claim: at least 5 are"),
+        (ESTIMATORS + NO_BIAS, ["--repetitions", 2], "to decide 1 claim: at least 3 are"),
+        (ESTIMATORS + NO_BIAS, ["--repetitions", 3], ""),
+        (ESTIMATORS + NO_BIAS + TRUE, ["--repetitions", 2], "to decide 2 claims: at least 5 are"),
+        (ESTIMATORS + NO_BIAS + TRUE, ["--repetitions", 4], "to decide 1 of 2 claims: at least 5 are"),
+        (ARRIVES + TRUE, ["--repetitions", 5], ""),
+        (TRUE + FALSE, ["--repetitions", 5, "--only", "slow"], ""),
+    ],
+)
+def test_how_many_repetitions_are_too_few_depends_on_what_is_claimed(paces, text, words, said):
+    paces.write("c.toml", BASE + text)
+    planned = paces("run", "c.toml", "--dry-run", *words).stdout
+    assert ("too few" in planned) is bool(said)
+    assert said in planned
+
+
+def test_a_claim_that_one_run_refutes_leaves_its_share_to_the_others(paces):
+    refuted = claim("stuck arrives", 'method = "stuck"; reaches = true')
+    done, (_, other) = run(paces, BASE + refuted + TRUE, "--repetitions", 5)
+    assert "too few" not in done.stderr
+    assert other["standing"] == "holds"
 
 
 def test_a_claim_that_is_edited_is_registered_anew_and_says_so(paces):

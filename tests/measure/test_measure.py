@@ -284,22 +284,28 @@ class Plane(Movable):
 
 
 class Breaking:
-    """Halves its answer, tampers with the optimum or with an answer that it gave, and raises."""
+    """Halves its answer, changes the problem or an answer that it gave, and raises or yields NaN."""
 
-    def __init__(self, how):
-        self.how = how
+    def __init__(self, *changes, ends="raises"):
+        self.changes, self.ends = changes, ends
 
     def run(self, problem, rng):
         x = np.ones(2)
-        for _ in range(3):
+        for _ in range(4):
             yield x
             x = x / 2
-        if self.how == "problem":
-            problem.optimum = x
+            if "each step" in self.changes:
+                problem.optimum = x.copy()
+        if "once" in self.changes:
+            problem.optimum = x.copy()
             yield x
-        if self.how == "answer":
+        if "answer" in self.changes:
             yield x
-            x *= 0
+            x *= 3
+        if self.ends == "diverges":
+            yield x * np.nan
+        if self.ends == "reshapes":
+            yield x[None]
         raise FloatingPointError("underflow")
 
 
@@ -328,17 +334,26 @@ def test_the_last_answer_is_measured_again_on_a_problem_that_the_method_has_not_
     assert "not checked on a problem built again (OSError: no more data)" in caveat
 
 
+@pytest.mark.parametrize("changes", [("once",), ("each step",), ("once", "answer")])
 @pytest.mark.parametrize(
-    ("how", "fault", "said"),
+    ("ends", "said"),
     [
-        ("problem", Untrue, "built again from its seed: .*; then it raised FloatingPointError: underflow"),
-        ("answer", FloatingPointError, "underflow"),
-        ("nothing", FloatingPointError, "underflow"),
+        ("raises", "built again from its seed: .*; and then: FloatingPointError: underflow"),
+        ("diverges", "of the last finite answer is .* built again from its seed"),
+        ("reshapes", "built again from its seed: .*; and then: answer . has shape"),
     ],
 )
-def test_a_method_that_changes_its_problem_and_then_raises_has_untrue_records(follow, how, fault, said):
-    with pytest.raises(fault, match=said):
-        follow(Breaking(how), Plane(), budget=Budget(iterations=9), rebuild=Rebuild(Plane, 0.0))
+def test_a_method_that_changes_its_problem_before_it_breaks_has_untrue_records(follow, changes, ends, said):
+    with pytest.raises(Untrue, match=said):
+        follow(Breaking(*changes, ends=ends), Plane(), rebuild=Rebuild(Plane, 0.0))
+
+
+@pytest.mark.parametrize("changes", [(), ("answer",)])
+def test_a_method_that_breaks_on_a_problem_as_it_was_has_a_fault_of_its_own(follow, changes):
+    with pytest.raises(FloatingPointError, match="underflow"):
+        follow(Breaking(*changes), Plane(), rebuild=Rebuild(Plane, 0.0))
+    diverged = follow(Breaking(*changes, ends="diverges"), Plane(), rebuild=Rebuild(Plane, 0.0))[0]
+    assert diverged.status is Status.DIVERGED
 
 
 def test_a_budget_of_cost_ends_the_trial_at_the_call_that_uses_it_up(follow):

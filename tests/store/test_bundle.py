@@ -83,7 +83,7 @@ def test_a_bundle_names_what_trials_read_without_the_folders_of_the_machine(stor
     trial = make_trial(key="d", problem=Spec("p", table, "p"))
     reason = (
         "[Errno 2] No such file: '/home/anna/ba/c.csv' (C:\\\\Users\\\\anna\\\\p.py, line 3), "
-        "1/2 of https://a.org/b/c and own/d.csv"
+        "1/2 of https://a.org/b/c, file:///home/anna/g.npz and own/d.csv"
     )
     caveats = f"not checked ({reason})", "slow"
     store.add(run, 0, trial, Outcome(Status.FAILED, Ending.FAULT, reason, caveats=caveats, reads=reads))
@@ -96,7 +96,10 @@ def test_a_bundle_names_what_trials_read_without_the_folders_of_the_machine(stor
     assert result.trial.problem.params == {
         "benchmark": "…/lasso", "inner": ("…/f", "a/b", "…/ c")
     }  # fmt: skip
-    hidden = "[Errno 2] No such file: '…/c.csv' (…/p.py, line 3), 1/2 of https://a.org/b/c and own/d.csv"
+    hidden = (
+        "[Errno 2] No such file: '…/c.csv' (…/p.py, line 3), "
+        "1/2 of https://a.org/b/c, file:…/g.npz and own/d.csv"
+    )
     assert result.outcome.reason == hidden
     assert result.outcome.caveats == (f"not checked ({hidden})", "slow")
     with zipfile.ZipFile(tmp_path / "run.zip") as archive:

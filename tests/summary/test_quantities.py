@@ -139,6 +139,7 @@ def test_a_target_at_which_rounding_decides_is_called_zero_up_to_rounding(make, 
 
     assert target_of(0.0).endswith("10⁻¹⁵ (0 up to rounding, set by the methods' ends)")
     assert target_of(1e-9).endswith("10⁻⁹ (set by the methods' ends)")
+    assert target_of(4e-15).endswith("10⁻¹⁵ (set by the methods' ends)")
 
 
 def exact_and_stepwise(make, ending=Ending.BY_ITSELF):

@@ -25,7 +25,7 @@ from benchfw.summary.claims.reader import ClaimResult
 from benchfw.summary.summarize import summarize
 
 _UNMEASURED = {"name", "text", "title", "claims", "repetitions"}
-"""The fields of a suite that do not decide what is measured, though how often."""
+"""The fields of a suite that do not decide what is measured; `repetitions` decides how often."""
 
 
 class Absence(StrEnum):
