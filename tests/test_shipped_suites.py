@@ -22,8 +22,8 @@ REGISTRY = Registry()
 
 KERNELS = {"dsg": (2, 3, 15, 17), "udsg": (2, 3, 15, 17), "cdsg": (2, 3, 15, 17), "random-features-svrg": 1}
 USUAL_STEPS = {
-    "spectral/figure2c": {"sgd": 1},
-    "spectral/figure2d": {"sgd": 1},
+    "spectral/figure2c": {"sgd": 0.25},
+    "spectral/figure2d": {"sgd": 0.25},
     "variational/figure2_ionosphere": {"pg-svi": 1, "sgd": 0.001, "adagrad": 1, "adam": 0.03},
     "variational/figure2_sonar": {"pg-svi": 0.01, "sgd": 0.0001, "adagrad": 1, "adam": 0.03},
     "variational/figure2_usps": {"pg-svi": 0.03, "sgd": 0.0001, "adagrad": 1, "adam": 0.03},

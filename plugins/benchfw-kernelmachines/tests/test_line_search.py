@@ -119,11 +119,16 @@ SQUARED_SETS = (
 @pytest.mark.parametrize("block", [32, 128])
 @pytest.mark.parametrize("dataset", SQUARED_SETS)
 def test_no_blow_up_of_cdsg_ends_as_done(dataset, block):
-    """128 runs in all, half of them with the longest step that a search for the best one comes up with."""
+    """160 runs in all; 2.75 is the best constant step of DSG, and 6.3 one that a search for the best end took."""
     here = is_synthetic(dataset) or dataset in local_datasets()
     risk = problem(dataset=dataset if here else get_dataset(dataset).twin)
-    for seed, step in enumerate((1.5, 2.75) * 4):
+    for seed, step in enumerate([*(1.5, 2.75) * 4, *(6.3,) * 2]):
         outcome, losses = run(risk, CDSG(batch=512, block=block, step=step), seed, 60)
-        assert outcome.status is Status.DONE, outcome.reason
-        assert max(losses) < 2 * losses[0]
-        assert math.isfinite(losses[-1])
+        if step < 3:
+            assert outcome.status is Status.DONE, outcome.reason
+            assert max(losses) < 2 * losses[0]
+            assert math.isfinite(losses[-1])
+        elif outcome.status is Status.DONE:  # a new block may raise the loss of all rows, as with DSG
+            assert losses[-1] < 10 * losses[0]
+        else:
+            assert outcome.status is Status.DIVERGED

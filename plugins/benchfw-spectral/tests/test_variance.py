@@ -72,6 +72,15 @@ def test_optimal_law_has_the_smallest_variance_but_for_the_oracle(function):
         assert optimal - oracle < math.log(1.6)
 
 
+def test_for_log_the_optimal_law_comes_close_to_that_of_the_true_coefficients():
+    found = [
+        weighted_variance("log", INTERVALS["log"], Optimal(mean))
+        / weighted_variance("log", INTERVALS["log"], Oracle(mean))
+        for mean in (5, 10)
+    ]
+    assert [f"{ratio:.2f}" for ratio in found] == ["1.19", "1.05"]
+
+
 @pytest.mark.parametrize("function", ["log", "sqrt", "inverse", XLogX(), Power(-2.5)], ids=str)
 @pytest.mark.parametrize("mean", [0.5, 10, 1000.0])
 def test_poisson_law_diverges_where_the_series_is_geometric(function, mean):
