@@ -107,12 +107,12 @@ def test_a_bundle_of_the_full_size_stands_for_a_quick_one_and_not_the_reverse():
     full, quick = "kernelmachines/mnist_error", "variational/unbiased"
     found = {
         (name, asked): is_current(
-            FINDINGS / "cpu" / f"{name.replace('/', '-')}.zip",
+            FINDINGS / machine / f"{name.replace('/', '-')}.zip",
             name,
             read_suite(Registry().suites[name]),
             quick=asked,
         )
-        for name in (full, quick)
+        for name, machine in ((full, "cpu"), (quick, "gpu"))
         for asked in (True, False)
     }
     assert found == {(full, True): True, (full, False): True, (quick, True): True, (quick, False): False}
