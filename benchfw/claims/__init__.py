@@ -44,6 +44,9 @@ QUANTITIES: Mapping[str, tuple[MethodKind, str]] = {
 POOLED = frozenset({"variance", "bias", "mse", "variance x seconds", "mse x seconds"})
 """Quantities whose value comes from the draws of all runs together."""
 
+WORDS = frozenset({"says", "source"})
+"""The keys of a claim's table that are words about it: they decide nothing."""
+
 MARGIN = 0.1
 """An unbiased estimator's bias is shown to be below this part of the standard deviation of one draw."""
 
@@ -143,8 +146,12 @@ class Claim:
     @property
     def digest(self) -> str:
         """Return what identifies the claim: the start of a hash of all that it says."""
-        text = json.dumps(self.table, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return _hash(self.table)
+
+    @property
+    def test_digest(self) -> str:
+        """Return what identifies the test, in whatever words: the start of a hash of all but these."""
+        return _hash({key: value for key, value in self.table.items() if key not in WORDS})
 
 
 class Looks(NamedTuple):
@@ -173,6 +180,11 @@ class Subject:
 
 
 NO_SUBJECT = Subject()
+
+
+def _hash(table: Mapping[str, Any]) -> str:
+    text = json.dumps(table, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def metric_of(quantity: str) -> str:

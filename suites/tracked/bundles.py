@@ -19,7 +19,12 @@ from time import monotonic
 
 from benchfw.errors import BenchfwError
 from benchfw.registry import Registry
-from benchfw.report.site.findings import describe_changes, has_all_repetitions, read_claiming_suites
+from benchfw.report.site.findings import (
+    describe_changes,
+    has_all_claims,
+    has_all_repetitions,
+    read_claiming_suites,
+)
 from benchfw.store.bundle import read_bundle
 from benchfw.suite import Suite, read_suite
 
@@ -66,11 +71,10 @@ def is_current(path: Path, name: str, suite: Suite, *, quick: bool) -> bool:
     """Whether a bundle has a whole run of at least this size of a suite as it is now, with all its claims."""
     try:
         run, _ = read_bundle(path)
+        same = not describe_changes(suite, run) and has_all_claims(suite, run)
     except BenchfwError as fault:
         print(f"{name}: {fault}")
         return False
-    registered = {each["hash"] for each in run.environment.claims}
-    same = not describe_changes(suite, run) and {claim.digest for claim in suite.claims} <= registered
     same = same and has_all_repetitions(suite, run)
     return same and bool(run.finished) and (quick or not run.environment.changes.quick)
 

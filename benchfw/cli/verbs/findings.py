@@ -49,8 +49,8 @@ def command(
     """Write a page about all claims of suites, from BUNDLEs: files, or folders with files in them.
 
     Each claim has its verdict, what was found, the command that runs it again, machine, date and commit. A
-    claim without a bundle is missing; one that was edited after its run, or whose suite was, is stale, and
-    its old verdict is not shown. Nothing is run, and nothing is fetched.
+    claim without a bundle is missing; one whose test was edited after its run, or whose suite was, is stale,
+    and its old verdict is not shown. Nothing is run, and nothing is fetched.
 
     \b
     Examples:

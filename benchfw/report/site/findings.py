@@ -1,7 +1,8 @@
 """What bundles say about the claims that suites make today.
 
-A verdict is shown only for the claim and the suite that were run: a claim without a bundle is missing, one
-that has changed since, or whose suite has, is stale.
+A verdict is shown only for the test and the suite that were run: a claim without a bundle is missing, one
+whose test has changed since, or whose suite has, is stale. One that only says it in other words now has its
+verdict, and what it said then.
 """
 
 from __future__ import annotations
@@ -9,19 +10,21 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from difflib import SequenceMatcher
 from enum import StrEnum
+from itertools import product
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from benchfw.analysis.claims import Standing
-from benchfw.claims import Claim
+from benchfw.claims import WORDS, Claim
 from benchfw.errors import StoreError, SuiteError
 from benchfw.provenance import Run
 from benchfw.records import Result
 from benchfw.report.claims import describe_claims
 from benchfw.store.bundle import read_bundle
 from benchfw.suite import Suite, parse_suite, read_suite
-from benchfw.summary.claims.reader import ClaimResult
+from benchfw.summary.claims.reader import ClaimResult, read_registered
 from benchfw.summary.summarize import summarize
 
 _UNMEASURED = {"name", "text", "title", "claims", "repetitions"}
@@ -47,7 +50,8 @@ class Bundle(NamedTuple):
 class Finding:
     """A claim of a suite, and what one bundle says about it: `found` is a sentence.
 
-    `label` is the verdict in words, where these say more.
+    `label` is the verdict in words, where these say more. `reworded` is what the run had written down, claim
+    and source, if that is not what the claim says now.
     """
 
     suite: str
@@ -55,6 +59,7 @@ class Finding:
     verdict: Standing | Absence
     found: str
     label: str = ""
+    reworded: str = ""
     bundle: Bundle | None = None
     result: ClaimResult | None = None
 
@@ -105,6 +110,13 @@ def has_all_repetitions(suite: Suite, run: Run) -> bool:
         parse_suite(each, suite.name, quick=asked.quick).repetitions for each in (run.text, suite.text)
     )
     return (asked.repetitions or then) >= now
+
+
+def has_all_claims(suite: Suite, run: Run) -> bool:
+    """Return whether a run registered all claims that its suite makes now, in these or other words."""
+    tested = [each for each in suite.claims if each.test != "untestable"]
+    before = _pair(tested, [claim for claim, _ in read_registered(run)])
+    return all(each.digest in before for each in tested)
 
 
 def _changed_parts(then: Suite, now: Suite) -> list[str]:
@@ -168,27 +180,57 @@ def _findings(name: str, suite: Suite, bundles: Sequence[Bundle]) -> Iterator[Fi
                     name, claim, Absence.MISSING, "it is about the full size, and the run was quick"
                 )
             elif result is None:
-                why = changes or _claim_changes(claim, bundle.run)
+                why = changes or _describe_claim_changes(claim, bundle.run)
                 yield Finding(name, claim, Absence.STALE, why, bundle=bundle)
             else:
                 (said,) = describe_claims([result])
-                found = said.details.rstrip(".")
-                yield Finding(name, claim, said.standing, found, said.label, bundle, result)
+                before = (result.claim.says, result.claim.source)
+                yield Finding(
+                    name,
+                    claim,
+                    said.standing,
+                    said.details.rstrip("."),
+                    said.label,
+                    said.title if before != (claim.says, claim.source) else "",
+                    bundle,
+                    result,
+                )
 
 
 def _read(suite: Suite, bundle: Bundle) -> tuple[str, Mapping[str, ClaimResult]]:
-    """Return what of a suite has changed since a bundle, in words; or else its claims, decided."""
+    """Return what of a suite has changed since a bundle, in words; or else its claims, decided, by digest."""
     changes = describe_changes(suite, bundle.run)
     decided = () if changes else summarize(bundle.run, bundle.results, figures=False).claims
-    return changes, {each.claim.digest: each for each in decided}
+    results = {each.claim.digest: each for each in decided}
+    before = _pair(suite.claims, [each.claim for each in decided])
+    return changes, {digest: results[claim.digest] for digest, claim in before.items()}
 
 
-def _claim_changes(claim: Claim, run: Run) -> str:
+def _pair(now: Iterable[Claim], then: Iterable[Claim]) -> dict[str, Claim]:
+    """Return, by the digest of each claim of now, the one of then that has the same test.
+
+    Of several with the same test, those whose words are most alike belong together.
+    """
+    alike = [pair for pair in product(now, then) if pair[0].test_digest == pair[1].test_digest]
+    found: dict[str, Claim] = {}
+    for claim, before in sorted(alike, key=lambda pair: _compare_words(*pair), reverse=True):
+        if claim.digest not in found and before not in found.values():
+            found[claim.digest] = before
+    return found
+
+
+def _compare_words(one: Claim, other: Claim) -> float:
+    """Return how much two claims have in common in words, from 0 to 1."""
+    first, second = (f"{each.says} ({each.source})" for each in (one, other))
+    return SequenceMatcher(None, first, second, autojunk=False).ratio()
+
+
+def _describe_claim_changes(claim: Claim, run: Run) -> str:
     """Return what of a claim has changed since it was registered, in words."""
     tables = (each["table"] for each in run.environment.claims)
-    before = next((table for table in tables if table.get("says") == claim.says), None)
-    if before is None:
-        return "the claim was added or reworded after the run"
-    now = claim.table
-    changed = [key for key in {**before, **now} if before.get(key) != now.get(key)]
+    before = next((table for table in tables if table.get("says") == claim.says), claim.table)
+    keys = (key for key in {**before, **claim.table} if key not in WORDS)
+    changed = [key for key in keys if before.get(key) != claim.table.get(key)]
+    if not changed:
+        return "the claim was added or changed after the run"
     return f"the claim has changed since the run: {', '.join(changed)}"
