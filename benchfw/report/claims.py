@@ -79,7 +79,7 @@ def describe_claims(results: Sequence[ClaimResult]) -> list[ClaimText]:
             each.claim.source,
             _describe_found(each),
             describe_range(each.claim, each.decided, each.units),
-            (*_find_notes(each), *_find_failures(each)),
+            (*_find_notes(each), *_find_failures(each), *_find_raised(each)),
             tuple(_find_warnings(each)),
         )
         for each in results
@@ -265,6 +265,17 @@ def _find_failures(result: ClaimResult) -> list[str]:
     if result.failed < result.trials:
         return [f"{result.failed} of its {result.trials} trials failed"]
     return ["its one trial failed" if result.trials == 1 else f"all {result.trials} of its trials failed"]
+
+
+def _find_raised(result: ClaimResult) -> list[str]:
+    """Return in how many trials what the claim is about got better while the objective got worse."""
+    if result.decided.standing is Standing.NOT_TESTABLE:
+        return []
+    total = plural(result.trials, "trial")
+    return [
+        f"in {'all' if number == result.trials else number} of its {total} {said}"
+        for said, number in result.raised.items()
+    ]
 
 
 def _find_warnings(result: ClaimResult) -> list[str]:

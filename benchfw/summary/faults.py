@@ -6,19 +6,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from benchfw.records import GAP, OBJECTIVE, Cell, Counting, Ending, Result, Status, change
+from benchfw.records import Cell, Counting, Ending, Result, Status, change
 from benchfw.summary.histories import FINISHED, History, Reader, Spent
 from benchfw.summary.model import Caveat, Fault, Replays
+from benchfw.summary.raised import find_raised
 
 FROM_SCRATCH = (
     "each point of its curve is a call from scratch, with growing effort in the place of iterations: "
     "time and cost are of that call alone"
 )
 
-RAISED = (
-    "it reached the target with a higher objective than it started with, so not by minimizing it: noise can "
-    "lower an error too"
-)
+RAISED = "its {}, so not by minimizing it: noise can do that too"
 
 
 @dataclass
@@ -158,9 +156,7 @@ def _early_end(result: Result) -> Iterator[str]:
 
 
 def _raised_objective(result: Result) -> Iterator[str]:
-    """Yield a caveat on a method that met a target in other metrics while it made the objective worse."""
-    if result.outcome.ending is not Ending.TARGET or result.trial.target.keys() & {OBJECTIVE, GAP}:
-        return
-    objectives = [each for each in result.outcome.records if each.metric == OBJECTIVE]
-    if objectives and objectives[0].role == "metric" and objectives[-1].value > objectives[0].value:
-        yield RAISED
+    """Yield a caveat on a method that made the objective worse and got better in what judges it."""
+    found = find_raised(result)
+    if found:
+        yield RAISED.format(found)

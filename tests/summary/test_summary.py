@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from benchfw.analysis.intervals import LEVEL, t_quantile
+from benchfw.claims.read import read_claim
 from benchfw.errors import BenchfwError
 from benchfw.records import Budget, Cell, Counting, Ending, Status
+from benchfw.report.claims import describe_claims
 from benchfw.report.figures import build_figures
 from benchfw.report.figures.packing import pack_figures
 from benchfw.report.tables import headline_table
@@ -342,27 +344,96 @@ def test_a_method_that_ends_by_itself_before_the_target_is_a_caveat(make, run):
     assert caveat.startswith("tired on p: it ended by itself, before the target")
 
 
-def test_a_target_that_is_reached_at_a_raised_objective_is_a_caveat(make, run):
-    reached = {"status": Status.REACHED, "ending": Ending.TARGET}
-    ends = {
-        "solver": (10, 4, reached),
-        "noise": (10, 11, reached),
-        "late noise": (10, 11, {}),  # the budget ended it: nothing was reached
-    }
+def caveats_of(make, run, curves, **more):
+    """The caveats on one trial with these curves, after the names."""
+    records = [record for name, values in curves.items() for record in make.curve(name, values)]
+    found = caveat_sentences(summarize(run, [make.result("optimizer", "p", "gd", 0, records, **more)]))
+    return [each.removeprefix("gd on p: ") for each in found]
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"target": {"error": 1.0}, "status": Status.REACHED, "ending": Ending.TARGET},
+        {"target": {"error": 0.1}},
+        {},
+        {"status": Status.TIMEOUT, "ending": Ending.SECONDS},
+    ],
+    ids=["reached", "target not reached", "no target", "timeout"],
+)
+def test_an_error_that_falls_while_the_objective_rises_is_a_caveat_whatever_ended_it(make, run, how):
+    raised = {"error": [9, 3, 2, 1, 0.5], "objective": [10, 11, 12, 13, 14]}
+    (caveat,) = caveats_of(make, run, raised, **how)
+    assert caveat.startswith("its error fell while the objective rose above its start, so not by minimizing")
+    assert not caveats_of(make, run, {**raised, "objective": [10, 11, 9, 8, 4]}, **how)
+
+
+@pytest.mark.parametrize(
+    ("curves", "how"),
+    [
+        ({"error": [9, 3, 2, 1], "objective": [10, 11, 9, 12]}, {}),
+        ({"error": [9, 3, 12, 1], "objective": [10, 11, 12, 13]}, {}),
+        ({"error": [9, 3, 2, 1], "objective": [10, *[10 + 1e-14] * 3]}, {}),
+        ({"objective": [10, 11, 12, 13], "error": [9, 3, 2, 1]}, {}),
+        ({"gap": [3, 4, 5, 6], "objective": [10, 11, 12, 13], "error": [9, 3, 2, 1]}, {}),
+        ({"error": [9, 3, 2, 1], "objective": [10, 11, 12, 13]}, {"target": {"objective": 1.0}}),
+        ({"error": [9], "objective": [10]}, {}),
+    ],
+    ids=["one look", "outlier", "rounding", "leads", "gap leads", "target", "start alone"],
+)
+def test_an_error_beside_an_objective_that_did_not_clearly_rise_or_is_what_counts_is_none(
+    make, run, curves, how
+):
+    assert not caveats_of(make, run, curves, **how)
+
+
+def test_the_look_that_met_the_target_is_enough_for_an_error_that_fell_while_the_objective_rose(make, run):
+    curves = {"error": [9, 9.5, 0.5], "objective": [10, 9, 11]}
+    how = {"target": {"error": 1.0}, "status": Status.REACHED, "ending": Ending.TARGET}
+    assert caveats_of(make, run, curves, **how)
+    assert not caveats_of(make, run, curves, target={"error": 1.0})
+
+
+def test_a_gain_that_rises_while_the_objective_rises_is_a_caveat(make, run):
+    records = [
+        *(each._replace(role="gain") for each in make.curve("accuracy", [0.1, 0.2, 0.9])),
+        *make.curve("objective", [10, 11, 12]),
+    ]
+    (caveat,) = caveat_sentences(summarize(run, [make.result("optimizer", "p", "gd", 0, records)]))
+    assert caveat.startswith("gd on p: its accuracy rose while the objective rose above its start")
+
+
+@pytest.mark.parametrize(
+    ("quantity", "noted"),
+    [
+        ("error at the end", ["in 6 of its 12 trials error fell while the objective rose above its start"]),
+        ("objective at the end", []),
+        ("cost to target", ["in 6 of its 12 trials error fell while the objective rose above its start"]),
+    ],
+)
+def test_a_claim_about_an_error_says_in_how_many_trials_it_fell_while_the_objective_rose(
+    make, run, quantity, noted
+):
+    curves = {"solver": [10, 9, 8, 7], "noise": [10, 11, 12, 13]}
     results = [
         make.result(
             "optimizer",
             "p",
             name,
-            0,
-            [*make.curve("error", [9, 0.5]), *make.curve("objective", objective)],
-            target={"error": 1.0},
-            **how,
+            repetition,
+            [*make.curve("error", [9, 3, 2, 1]), *make.curve("objective", objective)],
+            target={"error": 2.5},
         )
-        for name, (*objective, how) in ends.items()
+        for name, objective in curves.items()
+        for repetition in range(6)
     ]
-    (caveat,) = caveat_sentences(summarize(run, results))
-    assert caveat.startswith("noise on p: it reached the target with a higher objective than it started with")
+    table = {"says": "so", "method": "noise", "than": "solver", "quantity": quantity, "ratio": {"below": 2}}
+    claim = {"table": table, "hash": read_claim(table, "here").digest, "registered": "2026-01-01"}
+    run = replace(run, environment=replace(run.environment, claims=(claim,)))
+    (found,) = summarize(run, results).claims
+    (text,) = describe_claims([found])
+    assert text.standing == "holds"
+    assert [each for each in text.notes if "rose" in each] == noted
 
 
 @pytest.mark.thorough

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from itertools import product
 
 from benchfw.analysis.claims import Decided, Part, decide_claims
 from benchfw.analysis.estimates import Runs
-from benchfw.claims import Claim, Subject
+from benchfw.claims import Claim, Subject, metric_of
 from benchfw.claims.check import split_backend
 from benchfw.claims.read import read_claim
 from benchfw.errors import StoreError, SuiteError
@@ -17,6 +19,7 @@ from benchfw.records import Cell, Result
 from benchfw.summary.claims.estimates import average
 from benchfw.summary.claims.parts import Measurements, find_parts, make_part
 from benchfw.summary.quantities import Sample
+from benchfw.summary.raised import find_raised
 from benchfw.summary.times import TimeUnit
 
 
@@ -25,7 +28,8 @@ class ClaimResult:
     """A claim, when it was registered, and what is decided about it.
 
     `early` of its `trials` had ended before it was registered: somebody may have seen their results. A
-    `quick` run decides it at a smaller size. So many trials `failed`, not by what their method computed.
+    `quick` run decides it at a smaller size. So many trials `failed`, not by what their method computed;
+    of so many, what the claim is about got better while the objective was `raised`, by how that is said.
     `units` are those of the report's times.
     """
 
@@ -36,6 +40,7 @@ class ClaimResult:
     trials: int = 0
     quick: bool = False
     failed: int = 0
+    raised: Mapping[str, int] = field(default_factory=dict)
     units: Mapping[str, TimeUnit] = field(default_factory=dict)
 
 
@@ -52,6 +57,7 @@ class _Open:
     early: int = 0
     trials: int = 0
     failed: int = 0
+    raised: Counter[str] = field(default_factory=Counter)
 
     @property
     def before(self) -> int:
@@ -97,11 +103,15 @@ class ClaimReader:
         ]
         for result in results:
             cell = result.trial.cell
+            raised = cache(partial(find_raised, result))  # claims about the same metric ask the same
             for each, methods in named:
                 if cell.method in methods and cell.problem in (each.claim.problems or (cell.problem,)):
                     each.trials += 1
                     each.failed += result.outcome.status.faulty
                     each.early += bool(result.ended) and result.ended < each.registered
+                    metric = metric_of(each.claim.quantity)
+                    if metric or each.claim.to_target:
+                        each.raised.update(filter(None, [raised(metric)]))
             yield result
 
     def read(self, found: Measurements) -> None:
@@ -119,7 +129,14 @@ class ClaimReader:
         decided = decide_claims([self._finish(each) for each in self._open])
         return tuple(
             ClaimResult(
-                each.claim, found, each.registered, each.before, each.trials, self._quick, each.failed
+                each.claim,
+                found,
+                each.registered,
+                each.before,
+                each.trials,
+                self._quick,
+                each.failed,
+                each.raised,
             )
             for each, found in zip(self._open, decided, strict=True)
         )
