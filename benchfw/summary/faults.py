@@ -16,7 +16,7 @@ FROM_SCRATCH = (
     "time and cost are of that call alone"
 )
 
-RAISED = "its {}, so not by minimizing it: noise can do that too"
+RAISED = "its {}: noise alone can do that"
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Finds trials whose error fell while their objective rose, which noise alone can bring about."""
+"""Finds trials whose error fell although their objective did not, which noise alone can bring about."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ is enough.
 
 
 def find_raised(result: Result, metric: str = "") -> str:
-    """Return 'test_rmse fell while the objective rose above its start' of a trial of which it is true.
+    """Return 'test_rmse fell although the objective was never below its start' where that is true.
 
-    It is asked of a metric; without one, of those of the target, or else of the leading one. Nothing is said
-    of a trial that has no objective to minimize, or is judged by that or by its gap.
+    It is asked of a metric; without one, of those of the target, or else of the leading one. A trial that met
+    its target may not have an objective above the start by then; another one, not all the time, since what is
+    called objective may be a bound that grows. Nothing is said of a trial that has no objective to minimize,
+    or is judged by that or by its gap.
     """
     looks: dict[str, list[Record]] = {}
     for each in result.outcome.records:
@@ -27,11 +29,14 @@ def find_raised(result: Result, metric: str = "") -> str:
     objectives = looks.get(OBJECTIVE, [])
     if not names or {OBJECTIVE, GAP} & {*names} or not objectives or objectives[0].role == "gain":
         return ""
-    last = 1 if result.outcome.ending is Ending.TARGET else LAST_LOOKS
-    if not _rose(objectives, last) or not all(_improved(looks.get(name, []), last) for name in names):
+    arrived = result.outcome.ending is Ending.TARGET
+    if not _rose(objectives, 1 if arrived else len(objectives)):
+        return ""
+    if not all(_improved(looks.get(name, []), 1 if arrived else LAST_LOOKS) for name in names):
         return ""
     fell = "rose" if looks[names[0]][0].role == "gain" else "fell"
-    return f"{' and '.join(names)} {fell} while the objective rose above its start"
+    how = "was above its start by then" if arrived else "was never below its start"
+    return f"{' and '.join(names)} {fell} although the objective {how}"
 
 
 def _rose(looks: Sequence[Record], last: int) -> bool:

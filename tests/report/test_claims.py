@@ -227,8 +227,8 @@ def test_what_is_known_to_be_less_has_no_ratio_beside_it():
     assert (less.standing, less.found) == ("holds", "the cost of a to the target is less than that of b")
 
 
-def test_a_claim_says_in_how_many_trials_its_error_fell_while_the_objective_rose():
-    said = "loss fell while the objective rose above its start"
+def test_a_claim_says_in_how_many_trials_its_error_fell_although_the_objective_did_not():
+    said = "loss fell although the objective was never below its start"
     found = decide({**PAIR, **COST, "ratio": {"below": 1}}, around(0.5))
     for number, shown in {3: "3", 20: "all"}.items():
         (text,) = describe_claims([replace(found, raised={said: number})])

@@ -119,7 +119,7 @@ SQUARED_SETS = (
 @pytest.mark.parametrize("block", [32, 128])
 @pytest.mark.parametrize("dataset", SQUARED_SETS)
 def test_no_blow_up_of_cdsg_ends_as_done(dataset, block):
-    """160 runs in all; 2.75 is the best constant step of DSG, and 6.3 one that a search for the best end took."""
+    """160 runs in all; 2.75 is the best constant step of DSG, and 6.3 one that a search took."""
     here = is_synthetic(dataset) or dataset in local_datasets()
     risk = problem(dataset=dataset if here else get_dataset(dataset).twin)
     for seed, step in enumerate([*(1.5, 2.75) * 4, *(6.3,) * 2]):
