@@ -14,7 +14,6 @@ from benchfw.report.tuning.problems import TunedProblem, tuned_problems
 from benchfw.report.tuning.sentences import describe_problem, warn_of_tuning
 from benchfw.report.verdicts import verdict
 from benchfw.report.verdicts.overall import main_quantity, overall_sentences
-from benchfw.summary.faults import DECLARED_COST, UNKNOWN_COST
 from benchfw.summary.model import Comparison, Summary
 
 NOT_MEASURED = (
@@ -107,12 +106,7 @@ def describe_terms(summary: Summary, answers: Sequence[Answer]) -> str:
     terms = [BRACKETS] if any("[" in each for each in said) else []
     if units:
         counted = join_names(list(dict.fromkeys(units)))
-        others = [
-            method
-            for each in summary.caveats
-            if each.text == DECLARED_COST or each.text.endswith(UNKNOWN_COST)
-            for method in each.methods
-        ]
+        others = [method for each in summary.caveats if each.on_cost for method in each.methods]
         besides = f", except for {join_names(list(dict.fromkeys(others)))}" if others else ""
         counted += f", by the problem itself and for all methods alike{besides}"
         terms.append(f"Cost is counted in {counted}.")

@@ -27,15 +27,12 @@ class _Alike:
     cells: dict[Cell, None] = field(default_factory=dict)
     trials: list[int] = field(default_factory=list)
     reasons: dict[str, None] = field(default_factory=dict)
+    at_start: bool = False
 
     @property
     def reason(self) -> str:
         """The first reason, and that there are others."""
         return self.first.outcome.reason + (" (one of them)" if len(self.reasons) > 1 else "")
-
-
-DECLARED_COST = "its cost is declared by the method, not counted by the problem"
-UNKNOWN_COST = "cost does not measure its work"
 
 
 class Findings:
@@ -74,7 +71,10 @@ class Findings:
             reason = "" if outcome.status is Status.DIVERGED else outcome.reason
             alike = self._alike.setdefault(
                 (place, outcome.status, reason),
-                _Alike(change(result, outcome=change(outcome, records=()))),
+                _Alike(
+                    change(result, outcome=change(outcome, records=())),
+                    at_start=outcome.ending is Ending.NOT_FINITE and not spent.iterations,
+                ),
             )
             alike.cells[cell] = None
             alike.trials.append(result.id)
@@ -107,6 +107,7 @@ class Findings:
                 tuple(alike.trials),
                 sum(self._totals[cell] for cell in alike.cells),
                 alike.first,
+                alike.at_start,
             )
             for (_, status, _), alike in self._alike.items()
         )
@@ -114,12 +115,15 @@ class Findings:
     @property
     def caveats(self) -> tuple[Caveat, ...]:
         """Return the caveats in order of first appearance, each once for problems with the same methods."""
-        said = {text: dict(cells) for text, cells in self._said.items()}
+        on_cost: dict[str, dict[Cell, int]] = {}
         for cell, text in self._cost_caveats():
-            said.setdefault(text, {})[cell] = self._totals[cell]
-        return tuple(each for text, cells in said.items() for each in self._grouped(text, cells))
+            on_cost.setdefault(text, {})[cell] = self._totals[cell]
+        said = [each for text, cells in self._said.items() for each in self._grouped(text, cells)]
+        for text, cells in on_cost.items():
+            said.extend(self._grouped(text, cells, on_cost=True))
+        return tuple(said)
 
-    def _grouped(self, text: str, cells: Mapping[Cell, int]) -> Iterator[Caveat]:
+    def _grouped(self, text: str, cells: Mapping[Cell, int], *, on_cost: bool = False) -> Iterator[Caveat]:
         """Yield a caveat for each set of methods that it is about on some problems."""
         methods: dict[str, dict[str, None]] = {}
         for cell in cells:
@@ -130,16 +134,16 @@ class Findings:
         for names, problems in alike.items():
             about = [cell for cell in cells if cell.problem in problems]
             total = sum(self._totals[cell] for cell in about)
-            yield Caveat(names, tuple(problems), text, sum(cells[cell] for cell in about), total)
+            yield Caveat(names, tuple(problems), text, sum(cells[cell] for cell in about), total, on_cost)
 
     def _cost_caveats(self) -> Iterator[tuple[Cell, str]]:
         """Yield a caveat for each cell whose cost was declared by the method, or not counted at all."""
         for cell in self._declared:
-            yield cell, DECLARED_COST
+            yield cell, "its cost is declared by the method, not counted by the problem"
         for cell, number in self._uncounted.items():
             noun = "draw" if cell.kind == "estimator" else "answer"
             what = f"most of {int(number):,} {noun}s" if number > 1 else f"its only {noun}"
-            yield cell, f"{what} came without a counted oracle call: {UNKNOWN_COST}"
+            yield cell, f"{what} came without a counted oracle call: cost does not measure its work"
 
     @property
     def replays(self) -> Replays:

@@ -336,8 +336,9 @@ class Standing:
 class Fault:
     """Trials that ended alike and not well: of one cell, or all that were skipped alike.
 
-    `trials` are their numbers, `total` counts all trials of those `cells`, `first` is the first of them,
-    `plugins` are those that were given by hand, `store` is where the trials are.
+    `trials` are their numbers, `total` counts all trials of those `cells`, `first` is the first of them, and
+    diverged `at_start` if it took no step, `plugins` are those that were given by hand, `store` is where the
+    trials are.
     """
 
     cells: tuple[Cell, ...]
@@ -346,6 +347,7 @@ class Fault:
     trials: tuple[int, ...]
     total: int
     first: Result
+    at_start: bool = False
     plugins: tuple[str, ...] = ()
     store: Path = DEFAULT_STORE
 
@@ -355,7 +357,7 @@ class Caveat:
     """A sentence that a reader must know to believe the numbers, and what it is about.
 
     It is said of so many `trials` of the `total` that each of these methods has on these problems, all
-    together.
+    together. Those `on_cost` say that it was not counted by the problem.
     """
 
     methods: tuple[str, ...]
@@ -363,6 +365,7 @@ class Caveat:
     text: str
     trials: int = 0
     total: int = 0
+    on_cost: bool = False
 
 
 @dataclass(frozen=True)

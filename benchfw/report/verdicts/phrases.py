@@ -335,7 +335,7 @@ def fault_advice(fault: Fault) -> str:
         return ""  # a bundle is run again as a whole
     if fault.status is not Status.DIVERGED or fault.first.trial.kind != "optimizer":
         return _ADVICE.get(fault.status, "").format(replay=_replay_of(fault))
-    if fault.first.outcome.reason.endswith(" at iteration 0"):
+    if fault.at_start:
         return "check the start and the data of the problem: no step was taken"
     step = fault.first.trial.method.params.get("step")
     if isinstance(step, int | float) and not isinstance(step, bool) and step > 0:
