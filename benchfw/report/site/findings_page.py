@@ -24,9 +24,9 @@ READING = (
     "found lies inside what is claimed, is **refuted** if it lies outside, and **undecided** if it lies "
     "across the end. All claims that one run decides share an error of {budget:.0%}. A claim is **missing** "
     "without a bundle of its suite, and **stale** where its test or the suite has changed since the run: "
-    "its old verdict is not shown. One that only says it in other words now keeps its verdict, and has "
-    "beside it what the run had written down. This table counts each claim once; below, it has a line for "
-    "each run."
+    "its old verdict is not shown. One that only says it in other words now keeps its verdict, and what "
+    "the run had registered stands beside what was found. This table counts each claim once; below, it has a "
+    "line for each run."
 )
 VERDICTS: tuple[Standing | Absence, ...] = (*Standing, *Absence)
 COMMIT_DIGITS = 10
@@ -133,14 +133,15 @@ def _claims(
             if several[each.suite, each.claim.digest] > 1:
                 command += f" on {escape_markdown(describe_machine(each.bundle.run))}"
         said = f"{says} ({escape_markdown(place)})" if place else says
+        found = _text(each.found)
         if each.reworded:
-            said += f" (reworded since the run, which said: “{escape_markdown(each.reworded)}”)"
+            found += f"; registered as “{escape_markdown(each.reworded)}”"
         yield _row(
             [
                 str(number),
                 said,
                 f"{mark}\N{NO-BREAK SPACE}{each.label or each.verdict}",
-                _text(each.found),
+                found,
                 command,
             ]
         )
