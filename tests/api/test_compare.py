@@ -390,7 +390,7 @@ def test_an_effort_may_be_given_by_name_alone():
     assert made.solve(None, None, 2).tolist() == [6.0, 6.0]
 
 
-def test_an_array_that_a_problem_fills_at_its_first_use_is_no_sign_of_a_fault():
+def test_a_problem_may_fill_an_array_when_it_is_first_used():
     notebook = Notebook()("""
     import benchfw
     import numpy as np

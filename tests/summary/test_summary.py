@@ -305,28 +305,30 @@ def test_caveats_are_told_once_with_all_whom_they_concern(make, run):
 
 
 def test_a_cost_that_was_declared_or_not_counted_is_said_beside_it(make, run):
-    def results(name, counting, cost, **outcome):
+    def results(name, counting, cost, steps=(3,), **outcome):
         return [
             make.result(
-                "optimizer", "p", name, r, make.curve("gap", [9, 3, 0.2 + r], cost=cost), counting=counting,
-                target={"gap": 1.5}, **outcome,
+                "optimizer", "p", name, r, make.curve("gap", [9, *steps, 0.2 + r], cost=cost),
+                counting=counting, target={"gap": 1.5}, **outcome,
             )
             for r in range(2)
         ]  # fmt: skip
 
     told = results("gd", Counting.COUNTED, 1)
     told += results("peer", Counting.DECLARED, 2, prepare_seconds=0.25, prepare_cost=7.0)
-    summary = summarize(run, told + results("free", Counting.UNCOUNTED, 0))
+    told_not = results("free", Counting.UNCOUNTED, 0) + results("direct", Counting.UNCOUNTED, 0, steps=())
+    summary = summarize(run, told + told_not)
     assert caveat_sentences(summary) == [
         "peer on p: its cost is declared by the method, not counted by the problem",
         "free on p: most of 2 answers came without a counted oracle call: cost does not measure its work",
+        "direct on p: its only answer came without a counted oracle call: cost does not measure its work",
     ]
     assert not {"cost_to_target", "expected_cost_to_target"} & set(rows_of(summary, "free"))
     table = headline_table(summary.comparisons[0])
     columns = dict(zip(table.header, zip(*table.rows, strict=True), strict=False))
-    assert columns["gradients to target"] == ("2", "4 declared", "—")
-    assert columns["time to prepare, s"] == ("—", "0.250", "—")
-    assert columns["gradients to prepare"] == ("—", "7", "—")
+    assert columns["gradients to target"] == ("2", "4 declared", "—", "—")
+    assert columns["time to prepare, s"] == ("—", "0.250", "—", "—")
+    assert columns["gradients to prepare"] == ("—", "7", "—", "—")
     exported = [row for row in record_rows(run, told) if row[4] == "peer"]
     assert {row[-2] for row in exported} == {"declared"}
     facts = {row[12]: row[17] for row in exported if row[11] == "fact"}
