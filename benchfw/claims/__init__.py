@@ -139,6 +139,11 @@ class Claim:
         """Whether it is about reaching the target of the suite."""
         return self.test == "reaches" or self.quantity.endswith(" to target")
 
+    @property
+    def judged_by(self) -> str:
+        """Return the metric that it names; nothing where it is about the target, or the leading metric."""
+        return self.metric or metric_of(self.quantity)
+
     def is_excused(self, *, quick: bool) -> bool:
         """Whether the suite itself says that a run, a quick one or not, does not decide it."""
         return self.test == "untestable" or (quick and not self.quick)

@@ -268,13 +268,13 @@ def _find_failures(result: ClaimResult) -> list[str]:
 
 
 def _find_raised(result: ClaimResult) -> list[str]:
-    """Return in how many trials what the claim is about got better while the objective got worse."""
+    """Return in how many trials the metric of the claim got better although the objective did not."""
     if result.decided.standing is Standing.NOT_TESTABLE:
         return []
     total = plural(result.trials, "trial")
     return [
-        f"in {'all' if number == result.trials else number} of its {total} {said}"
-        for said, number in result.raised.items()
+        f"in {'all' if number == result.trials else number} of its {total} {raised}"
+        for raised, number in result.raised.items()
     ]
 
 

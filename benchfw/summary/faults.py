@@ -16,7 +16,7 @@ FROM_SCRATCH = (
     "time and cost are of that call alone"
 )
 
-RAISED = "its {}: noise alone can do that"
+RAISED = "its {}: that may be noise"
 
 
 @dataclass
@@ -162,5 +162,5 @@ def _early_end(result: Result) -> Iterator[str]:
 def _raised_objective(result: Result) -> Iterator[str]:
     """Yield a caveat on a method that made the objective worse and got better in what judges it."""
     found = find_raised(result)
-    if found:
+    if found is not None:
         yield RAISED.format(found)

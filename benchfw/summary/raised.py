@@ -1,42 +1,55 @@
-"""Finds trials whose error fell although their objective did not, which noise alone can bring about."""
+"""Finds trials in which an error fell although the objective did not, as noise can bring about."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from benchfw.contract import clip_gap
-from benchfw.records import GAP, OBJECTIVE, Ending, Record, Result
+from benchfw.records import OBJECTIVE, Ending, Record, Result
 
 LAST_LOOKS = 3
-"""At which what is said of the end must be true, as one look may be an outlier; the one that met the target
-is enough.
+"""At which an error must be better than at the start, as one look may be an outlier; the one that met the
+target is enough.
 """
 
 
-def find_raised(result: Result, metric: str = "") -> str:
-    """Return 'test_rmse fell although the objective was never below its start' where that is true.
+class Raised(NamedTuple):
+    """Metrics that got better in a trial whose objective did not.
 
-    It is asked of a metric; without one, of those of the target, or else of the leading one. A trial that met
-    its target may not have an objective above the start by then; another one, not all the time, since what is
-    called objective may be a bound that grows. Nothing is said of a trial that has no objective to minimize,
-    or is judged by that or by its gap.
+    Those that met their target are judged at that look; others at the last ones, and the objective at all.
+    """
+
+    metrics: tuple[str, ...]
+    gain: bool
+    arrived: bool
+
+    def __str__(self) -> str:
+        verb = "rose" if self.gain else "fell"
+        how = "was above its start by then" if self.arrived else "was never below its start"
+        return f"{' and '.join(self.metrics)} {verb} although the objective {how}"
+
+
+def find_raised(result: Result, metric: str = "") -> Raised | None:
+    """Return the metrics that got better although the objective did not, or None.
+
+    Asked of a metric; without one, of those of the target, or else of the leading one. There are none where a
+    problem has no objective to minimize.
     """
     looks: dict[str, list[Record]] = {}
     for each in result.outcome.records:
         if each.role != "bound":
             looks.setdefault(each.metric, []).append(each)
-    names = [metric] if metric else [*(result.trial.target or list(looks)[:1])]
+    names = (metric,) if metric else tuple(result.trial.target or list(looks)[:1])
     objectives = looks.get(OBJECTIVE, [])
-    if not names or {OBJECTIVE, GAP} & {*names} or not objectives or objectives[0].role == "gain":
-        return ""
+    if not names or not objectives or objectives[0].role == "gain":
+        return None
     arrived = result.outcome.ending is Ending.TARGET
     if not _rose(objectives, 1 if arrived else len(objectives)):
-        return ""
+        return None
     if not all(_improved(looks.get(name, []), 1 if arrived else LAST_LOOKS) for name in names):
-        return ""
-    fell = "rose" if looks[names[0]][0].role == "gain" else "fell"
-    how = "was above its start by then" if arrived else "was never below its start"
-    return f"{' and '.join(names)} {fell} although the objective {how}"
+        return None
+    return Raised(names, looks[names[0]][0].role == "gain", arrived)
 
 
 def _rose(looks: Sequence[Record], last: int) -> bool:

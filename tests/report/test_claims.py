@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchfw.analysis.claims import Part, decide_claims
+from benchfw.analysis.claims import Part, Standing, decide_claims
 from benchfw.analysis.estimates import Largest, Measured, Runs, Share
 from benchfw.analysis.intervals import Interval
 from benchfw.claims import Looks, Range, Subject
@@ -23,6 +23,7 @@ from benchfw.report.page import save_records, write_report
 from benchfw.report.terminal import plain_lines, print_summary
 from benchfw.summary.claims.reader import ClaimResult
 from benchfw.summary.claims.tables import CLAIM_COLUMNS, claim_rows
+from benchfw.summary.raised import Raised
 from benchfw.summary.summarize import summarize
 from benchfw.summary.times import TimeUnit
 
@@ -228,11 +229,18 @@ def test_what_is_known_to_be_less_has_no_ratio_beside_it():
 
 
 def test_a_claim_says_in_how_many_trials_its_error_fell_although_the_objective_did_not():
-    said = "loss fell although the objective was never below its start"
     found = decide({**PAIR, **COST, "ratio": {"below": 1}}, around(0.5))
+    raised = Raised(("loss",), gain=False, arrived=False)
     for number, shown in {3: "3", 20: "all"}.items():
-        (text,) = describe_claims([replace(found, raised={said: number})])
-        assert text.details.endswith(f"claimed: below 1; in {shown} of its 20 trials {said}.")
+        (text,) = describe_claims([replace(found, raised={raised: number})])
+        assert text.details.endswith(
+            f"claimed: below 1; in {shown} of its 20 trials loss fell although the objective was never below "
+            "its start."
+        )
+    untested = replace(
+        found, raised={raised: 3}, decided=replace(found.decided, standing=Standing.NOT_TESTABLE)
+    )
+    assert not any("loss fell" in each for each in describe_claims([untested])[0].notes)
 
 
 def test_a_claim_says_how_many_of_its_trials_failed():

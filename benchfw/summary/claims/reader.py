@@ -10,7 +10,7 @@ from itertools import product
 
 from benchfw.analysis.claims import Decided, Part, decide_claims
 from benchfw.analysis.estimates import Runs
-from benchfw.claims import Claim, Subject, metric_of
+from benchfw.claims import Claim, Subject
 from benchfw.claims.check import split_backend
 from benchfw.claims.read import read_claim
 from benchfw.errors import StoreError, SuiteError
@@ -19,7 +19,7 @@ from benchfw.records import Cell, Result
 from benchfw.summary.claims.estimates import average
 from benchfw.summary.claims.parts import Measurements, find_parts, make_part
 from benchfw.summary.quantities import Sample
-from benchfw.summary.raised import find_raised
+from benchfw.summary.raised import Raised, find_raised
 from benchfw.summary.times import TimeUnit
 
 
@@ -28,8 +28,8 @@ class ClaimResult:
     """A claim, when it was registered, and what is decided about it.
 
     `early` of its `trials` had ended before it was registered: somebody may have seen their results. A
-    `quick` run decides it at a smaller size. So many trials `failed`, not by what their method computed;
-    of so many, what the claim is about got better while the objective was `raised`, by how that is said.
+    `quick` run decides it at a smaller size. So many trials `failed`, not by what their method computed.
+    `raised` counts those in which the metric of the claim got better although the objective did not.
     `units` are those of the report's times.
     """
 
@@ -40,7 +40,7 @@ class ClaimResult:
     trials: int = 0
     quick: bool = False
     failed: int = 0
-    raised: Mapping[str, int] = field(default_factory=dict)
+    raised: Mapping[Raised, int] = field(default_factory=dict)
     units: Mapping[str, TimeUnit] = field(default_factory=dict)
 
 
@@ -57,7 +57,7 @@ class _Open:
     early: int = 0
     trials: int = 0
     failed: int = 0
-    raised: Counter[str] = field(default_factory=Counter)
+    raised: Counter[Raised] = field(default_factory=Counter)
 
     @property
     def before(self) -> int:
@@ -103,15 +103,15 @@ class ClaimReader:
         ]
         for result in results:
             cell = result.trial.cell
-            raised = cache(partial(find_raised, result))  # claims about the same metric ask the same
+            find = cache(partial(find_raised, result))  # claims about the same metric ask the same
             for each, methods in named:
                 if cell.method in methods and cell.problem in (each.claim.problems or (cell.problem,)):
                     each.trials += 1
                     each.failed += result.outcome.status.faulty
                     each.early += bool(result.ended) and result.ended < each.registered
-                    metric = metric_of(each.claim.quantity)
-                    if metric or each.claim.to_target:
-                        each.raised.update(filter(None, [raised(metric)]))
+                    raised = find(each.claim.judged_by)
+                    if raised is not None:
+                        each.raised[raised] += 1
             yield result
 
     def read(self, found: Measurements) -> None:
