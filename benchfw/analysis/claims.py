@@ -10,11 +10,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import count
 
-from benchfw.analysis.estimates import Estimate, Share, lies_inside, lies_outside
+from benchfw.analysis.estimates import SHARES, Estimate, Share, fewest_runs, lies_inside, lies_outside
 from benchfw.analysis.intervals import Interval
 from benchfw.analysis.significance import BUDGET, FEWEST_PAIRS
-from benchfw.claims import NO_SUBJECT, Range, Subject
+from benchfw.claims import NO_SUBJECT, Claim, Range, Subject
 
 
 class Standing(StrEnum):
@@ -165,6 +166,33 @@ def _decide_part(part: Part, estimate: Estimate, allowed: float, parts: int) -> 
     if lies_outside(found, part.possible):  # but not at the level that would refute it
         return DecidedPart(part, Standing.UNDECIDED, careful, strict)
     return DecidedPart(part, Standing.UNDECIDED, found, level)
+
+
+def find_fewest_runs(claims: Sequence[Claim]) -> list[int]:
+    """Return for each claim the fewest runs that can decide it, if all of them can be tested.
+
+    At best the claims that need other evidence than runs are decided first, and leave their shares of the
+    budget to the others.
+    """
+    sharing = sum(not each.pooled and not each.one_run_refutes for each in claims)
+    level = 1 - 2 * BUDGET / max(sharing, 1)
+    return [_find_fewest_runs(each, level) for each in claims]
+
+
+def _find_fewest_runs(claim: Claim, level: float) -> int:
+    if claim.one_run_refutes:
+        return 1
+    if claim.pooled:
+        return FEWEST_PAIRS
+    if claim.test != "reaches":
+        return fewest_runs(level)
+    return next(runs for runs in count(1) if _may_decide_share(claim.inside, runs, level))
+
+
+def _may_decide_share(inside: Range, runs: int, level: float) -> bool:
+    """Return whether a share is decided where all runs do something, or none does."""
+    extremes = [Share(some, runs).interval(level) for some in (0, runs)]
+    return any(lies_inside(each, inside, SHARES) or lies_outside(each, inside) for each in extremes)
 
 
 def _decide_denied(part: Part, estimate: Estimate, level: float, strict: float) -> DecidedPart:

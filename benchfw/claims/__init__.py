@@ -131,8 +131,8 @@ class Claim:
 
     @property
     def one_run_refutes(self) -> bool:
-        """Whether it is about runs that do something or do not: one that does not may decide it."""
-        return self.test == "reaches" or (self.test == "bound" and self.every)
+        """Whether it says that every run does something, or none."""
+        return self.every and self.test in {"reaches", "bound"}
 
     @property
     def to_target(self) -> bool:

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import click
 
+from benchfw.analysis.claims import find_fewest_runs
 from benchfw.analysis.decisions import Family
-from benchfw.analysis.estimates import fewest_runs
 from benchfw.analysis.evidence import PairedLogs
 from benchfw.analysis.medians import CHECKED_PAIRS
 from benchfw.analysis.power import largest_spread, smallest_ratio
-from benchfw.analysis.significance import BUDGET, FEWEST_PAIRS
+from benchfw.analysis.significance import FEWEST_PAIRS
 from benchfw.api.planning import Planned
 from benchfw.api.running import look_up, tuned_suite
 from benchfw.harness.agenda import Agenda
@@ -48,17 +48,12 @@ class Reach:
 
 
 def describe_too_few(planned: Planned) -> Iterator[str]:
-    """Yield a line if the repetitions of a suite are too few for its claims, whatever they turn out to be."""
+    """Yield a line if the repetitions of a suite are too few to decide all its claims."""
     quick, count = planned.changes.quick, planned.trials.repetitions
     tested = [each for each in planned.suite.claims if not each.left_out and not each.is_excused(quick=quick)]
-    pooled = sum(each.pooled for each in tested)
-    by_runs = sum(not each.pooled and not each.one_run_refutes for each in tested)
-    # at best all others are decided first, and leave their shares of the budget to these
-    needs = [(by_runs, fewest_runs(1 - 2 * BUDGET / max(by_runs, 1))), (pooled, FEWEST_PAIRS)]
-    short = [(claims, fewest) for claims, fewest in needs if claims and count < fewest]
-    if short:
-        lacking, fewest = sum(claims for claims, _ in short), max(fewest for _, fewest in short)
-        which = plural(lacking, "claim") if lacking == len(tested) else f"{lacking} of {len(tested)} claims"
+    fewest = max(find_fewest_runs(tested), default=0)
+    if count < fewest:
+        which = {1: "its claim", 2: "both claims"}.get(len(tested), f"all {len(tested)} claims")
         times = f"{plural(count, 'repetition')} {'is' if count == 1 else 'are'} too few to decide {which}"
         name = printable(planned.suite.name)
         yield f"{name}: {times}: at least {fewest} are needed (--repetitions {fewest})"

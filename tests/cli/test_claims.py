@@ -221,18 +221,21 @@ def test_show_and_the_dry_run_list_the_claims(paces):
 def test_too_few_repetitions_are_said_before_the_run_and_after_it(paces):
     paces.write("c.toml", BASE + TRUE + FALSE)
     planned = paces("run", "c.toml", "--dry-run", "--repetitions", 5).stdout
-    said = "c: 5 repetitions are too few to decide 2 claims: at least 6 are needed (--repetitions 6)\n"
+    said = "c: 5 repetitions are too few to decide both claims: at least 6 are needed (--repetitions 6)\n"
     assert said in planned
     assert "too few" not in paces("run", "c.toml", "--dry-run", "--repetitions", 6).stdout
     paces.write("one.toml", BASE + TRUE)
     planned = paces("run", "one.toml", "--dry-run", "--repetitions", 1).stdout
-    assert "one: 1 repetition is too few to decide 1 claim: at least 5 are needed" in planned
+    assert "one: 1 repetition is too few to decide its claim: at least 5 are needed" in planned
     done = paces("run", "c.toml", "--no-report", "--repetitions", 5)
     assert f"benchfw: {said}" in done.stderr
     assert "5 runs are too few for an interval, at least 6 are needed" in " ".join(done.stdout.split())
 
 
 ARRIVES = claim("slow arrives", 'method = "slow"; reaches = true')
+HALF_ARRIVE = claim("slow seldom arrives", 'method = "slow"; reaches = { below = 0.5 }')
+MOST_ARRIVE = claim("slow mostly arrives", 'method = "slow"; reaches = { above = 0.8 }')
+FULL = "quick = false\n"  # of the claim before it
 IN_THE_MEAN = claim("fast keeps to its bound", 'method = "fast"; bound = "mean"')
 NO_BIAS = claim("right has no bias", 'method = "right"; unbiased = true')
 
@@ -241,11 +244,16 @@ NO_BIAS = claim("right has no bias", 'method = "right"; unbiased = true')
     ("text", "words", "said"),
     [
         (ARRIVES, ["--repetitions", 1], ""),
-        (IN_THE_MEAN, ["--repetitions", 4], "to decide 1 claim: at least 5 are"),
-        (ESTIMATORS + NO_BIAS, ["--repetitions", 2], "to decide 1 claim: at least 3 are"),
+        (IN_THE_MEAN, ["--repetitions", 4], "to decide its claim: at least 5 are"),
+        (ESTIMATORS + NO_BIAS, ["--repetitions", 2], "to decide its claim: at least 3 are"),
         (ESTIMATORS + NO_BIAS, ["--repetitions", 3], ""),
-        (ESTIMATORS + NO_BIAS + TRUE, ["--repetitions", 2], "to decide 2 claims: at least 5 are"),
-        (ESTIMATORS + NO_BIAS + TRUE, ["--repetitions", 4], "to decide 1 of 2 claims: at least 5 are"),
+        (ESTIMATORS + NO_BIAS + TRUE, ["--repetitions", 4], "to decide both claims: at least 5 are"),
+        (HALF_ARRIVE, ["--repetitions", 4], "to decide its claim: at least 5 are"),
+        (HALF_ARRIVE, ["--repetitions", 5], ""),
+        (MOST_ARRIVE, ["--repetitions", 1], "to decide its claim: at least 2 are"),
+        (HALF_ARRIVE + MOST_ARRIVE + TRUE, ["--repetitions", 5], "to decide all 3 claims: at least 6 are"),
+        (TRUE + FULL, ["--repetitions", 4, "--quick"], ""),
+        (FALSE + TRUE + FULL, ["--repetitions", 4, "--quick"], "to decide its claim: at least 5 are"),
         (ARRIVES + TRUE, ["--repetitions", 5], ""),
         (TRUE + FALSE, ["--repetitions", 5, "--only", "slow"], ""),
     ],
