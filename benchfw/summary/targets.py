@@ -107,7 +107,7 @@ def choose_targets(methods: Sequence[Sequence[History]]) -> tuple[Target, ...]:
     if math.isnan(level):
         return ()
     value, improved = -level if gain else level, not none_improves(ends)
-    floored = automatic_target(ends, None) < level < 2 * floor
+    floored = automatic_target(ends, None) < level
     return (Target(primary, value, automatic=True, improved=improved, floored=floored, gain=gain),)
 
 

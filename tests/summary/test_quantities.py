@@ -135,11 +135,15 @@ def test_a_target_at_which_rounding_decides_is_called_zero_up_to_rounding(make, 
             for name in "ab"
             for r in range(3)
         ]
-        return caption(summarize(run, runs).comparisons[0]).split(". ")[0]
+        return caption(summarize(run, runs).comparisons[0]).split(". ")[:2]
 
-    assert target_of(0.0).endswith("10⁻¹⁵ (0 up to rounding, set by the methods' ends)")
-    assert target_of(1e-9).endswith("10⁻⁹ (set by the methods' ends)")
-    assert target_of(4e-15).endswith("10⁻¹⁵ (set by the methods' ends)")
+    named, reached = target_of(0.0)
+    assert named.endswith("10⁻¹⁵ (0 up to rounding, set by the methods' ends)")
+    assert reached.endswith("are at 0 up to rounding, and below this number rounding decides")
+    for end, digits in {1e-9: "10⁻⁹", 3e-15: "10⁻¹⁵"}.items():
+        named, reached = target_of(end)
+        assert named.endswith(f"{digits} (set by the methods' ends)")
+        assert reached.endswith("it is the worst end of the last one, rounded towards the start")
 
 
 def exact_and_stepwise(make, ending=Ending.BY_ITSELF):
