@@ -80,8 +80,8 @@ def _target_rule(comparison: Comparison) -> str:
     best = "highest" if comparison.targets[0].gain else "lowest"
     if any(target.floored for target in comparison.targets):
         return (
-            f"The suite names none: the methods that come nine tenths of the way to the {best} end are at 0 up "
-            "to rounding, and below this number rounding decides. "
+            f"The suite names none: the methods that come nine tenths of the way to the {best} end are at 0 "
+            "up to rounding, and below this number rounding decides. "
         )
     return (
         f"The suite names none: of the methods that come nine tenths of the way to the {best} end, it is the "

@@ -65,9 +65,10 @@ To look at it:
 
 
 _FOLDERS = re.compile(r"(^| )(?:[A-Za-z]:[/\\]|[/\\])(?:.*[/\\])?")  # of a place at the end of a text
-_INSIDE = re.compile(
-    r"(?:(?<![\w…./\\:])|(?<=\bfile:))(?:[A-Za-z]:)?[/\\]+(?:[^\s/\\:'\"<>|]+[/\\]+)+"
-)  # of places in a sentence
+_INSIDE = re.compile(  # of places in a sentence: in quotes up to their end, else up to a space
+    r"""(?<=['"])(?:[A-Za-z]:)?[/\\][^'"]*[/\\](?=[^'"/\\]+['"])"""
+    r"""|(?:(?<![\w…./\\:])(?:[A-Za-z]:)?[/\\]+|(?<=\w:)(?:/|///+)(?!/))(?:[^\s/\\:'"<>|]+[/\\]+)+"""
+)
 _ABSOLUTE = re.compile(r"[A-Za-z]:[/\\]|/")
 
 
@@ -201,8 +202,8 @@ def _portable(environment: Environment) -> Environment:
 def _hide_folders(base: sqlite3.Connection) -> None:
     """Leave out the folders of this machine, which elsewhere mean nothing.
 
-    They are in what trials read, 'file /home/me/table.csv', in parameters, '/home/me/benchmark', and inside
-    of reasons and of other sentences. The suite's own text and its labels are as their author wrote them.
+    They are in what trials read, 'file /home/me/table.csv', in parameters, '/home/me/benchmark', in reasons
+    and caveats. The suite's own text and its labels are as their author wrote them.
     """
     for (number,) in base.execute("SELECT id FROM trial").fetchall():
         digest, *row = base.execute(SELECT_TRIAL, (number,)).fetchone()

@@ -83,10 +83,13 @@ def test_a_bundle_names_what_trials_read_without_the_folders_of_the_machine(stor
     trial = make_trial(key="d", problem=Spec("p", table, "p"))
     reason = (
         "[Errno 2] No such file: '/home/anna/ba/c.csv' (C:\\\\Users\\\\anna\\\\p.py, line 3), "
-        "1/2 of https://a.org/b/c, file:///home/anna/g.npz and own/d.csv"
+        "1/2 of https://a.org/b/c, file:///home/anna/g.npz and own/d.csv; split by '/', "
+        r"'C:\Users\Anna Maria\data\h.npz', "
+        '"/home/anna maria/i.csv", profile:/home/anna/j.py, sqlite:////home/anna/k.db'
     )
     caveats = f"not checked ({reason})", "slow"
-    store.add(run, 0, trial, Outcome(Status.FAILED, Ending.FAULT, reason, caveats=caveats, reads=reads))
+    failed = Outcome(Status.FAILED, Ending.FAULT, reason, caveats=caveats, reads=reads, replay=reason)
+    store.add(run, 0, trial, failed)
     write_bundle(store.path, store.run(run), tmp_path / "run.zip")
     _, (result,) = read_bundle(tmp_path / "run.zip")
     assert result.outcome.reads == {
@@ -98,9 +101,10 @@ def test_a_bundle_names_what_trials_read_without_the_folders_of_the_machine(stor
     }  # fmt: skip
     hidden = (
         "[Errno 2] No such file: '…/c.csv' (…/p.py, line 3), "
-        "1/2 of https://a.org/b/c, file:…/g.npz and own/d.csv"
+        "1/2 of https://a.org/b/c, file:…/g.npz and own/d.csv; split by '/', "
+        "'…/h.npz', \"…/i.csv\", profile:…/j.py, sqlite:…/k.db"
     )
-    assert result.outcome.reason == hidden
+    assert (result.outcome.reason, result.outcome.replay) == (hidden, hidden)
     assert result.outcome.caveats == (f"not checked ({hidden})", "slow")
     with zipfile.ZipFile(tmp_path / "run.zip") as archive:
         content = b"".join(map(archive.read, archive.namelist()))
