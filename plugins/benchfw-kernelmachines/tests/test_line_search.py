@@ -119,16 +119,11 @@ SQUARED_SETS = (
 @pytest.mark.parametrize("block", [32, 128])
 @pytest.mark.parametrize("dataset", SQUARED_SETS)
 def test_no_blow_up_of_cdsg_ends_as_done(dataset, block):
-    """160 runs in all; 2.75 is the best constant step of DSG, and 6.3 one that a search took."""
+    """128 runs in all; 2.75 is the best constant step of DSG."""
     here = is_synthetic(dataset) or dataset in local_datasets()
     risk = problem(dataset=dataset if here else get_dataset(dataset).twin)
-    for seed, step in enumerate([*(1.5, 2.75) * 4, *(6.3,) * 2]):
+    for seed, step in enumerate((1.5, 2.75) * 4):
         outcome, losses = run(risk, CDSG(batch=512, block=block, step=step), seed, 60)
-        if step < 3:
-            assert outcome.status is Status.DONE, outcome.reason
-            assert max(losses) < 2 * losses[0]
-            assert math.isfinite(losses[-1])
-        elif outcome.status is Status.DONE:  # a new block may raise the loss of all rows, as with DSG
-            assert losses[-1] < 10 * losses[0]
-        else:
-            assert outcome.status is Status.DIVERGED
+        assert outcome.status is Status.DONE, outcome.reason
+        assert max(losses) < 2 * losses[0]
+        assert math.isfinite(losses[-1])
