@@ -34,7 +34,7 @@ _value_of = attrgetter("value")
 class Observer:
     """What was seen of one trial's answers; `last` and `metrics` are of the latest look.
 
-    `finite` is the last answer whose metrics are finite.
+    `finite` is the last answer whose metrics are finite; `size_at_start` is that of the first metrics.
 
     `counted_in` is what the answers are numbered by: iterations, or the effort of the call. `begun` is called
     once the first metrics are taken.
@@ -57,7 +57,7 @@ class Observer:
         if self.gains:
             usual = {name: limit for name, limit in LIMITS.items() if name not in self.gains}
         self.limits: Mapping[str, float] = {**usual, **getattr(problem, "limits", {})}
-        self._size_at_start = 0.0
+        self.size_at_start = 0.0
         self._like: Any = None
         self._compared = False
         self.taken: list[Record] = []
@@ -113,8 +113,8 @@ class Observer:
         self.taken += records
         values = list(map(_value_of, records))
         size = max(map(abs, filter(math.isfinite, values)), default=0.0)
-        self._size_at_start = self._size_at_start or size
-        self.slack = rounding_of(problem, answer, size, self._size_at_start)
+        self.size_at_start = self.size_at_start or size
+        self.slack = rounding_of(problem, answer, size, self.size_at_start)
         if not self.limits.keys().isdisjoint(metrics):
             beyond = find_beyond_limit(records, self.limits, self.slack)
             if beyond is not None:

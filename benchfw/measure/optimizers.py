@@ -5,17 +5,16 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator, Sequence
-from copy import copy
 from typing import Any
 
 import numpy as np
 
 from benchfw.backends import Rng
 from benchfw.callbacks import CallbackRun
-from benchfw.errors import BenchfwError, PluginError, Untrue
+from benchfw.errors import PluginError, Untrue
 from benchfw.measure.audit import Rebuild, rounding_of
 from benchfw.measure.divergence import judge_divergence
-from benchfw.measure.endings import facts_of_answer
+from benchfw.measure.endings import Caveats, facts_of_answer, outcome_of
 from benchfw.measure.files import keep_answer
 from benchfw.measure.meter import Emit, Interrupted, Looks, Meter
 from benchfw.measure.observer import Observer
@@ -23,7 +22,7 @@ from benchfw.measure.solvers import efforts_of, first_of, follow_callback, follo
 from benchfw.records import Ending, Outcome, Record, Status, Trial, change
 
 AFFORDABLE = 1.0  # seconds to build a problem once more and take its metrics
-CHECKED = frozenset({Status.DONE, Status.REACHED})
+FINISHED = frozenset({Status.DONE, Status.REACHED})
 MOST_BESIDE = 0.05  # of the method's seconds that its threads may work while metrics are taken
 BESIDE = "its threads worked for {:.2g} s while metrics were taken, which is not in its time or its cost"
 NO_ANSWER = "the method yielded no answer; run() must yield the start first"
@@ -34,7 +33,7 @@ def measure_optimizer(
 ) -> Outcome:
     """Follow an optimizer's answers until the budget ends, the target is met, or it diverges.
 
-    With `rebuild`, metrics of the last answer are taken once more, on a problem that the method has not seen.
+    With `rebuild`, metrics are taken once more at the end, on a problem that the method has not seen.
     """
     meter = Meter(problem, trial.budget)
     from_scratch = not hasattr(method, "run")
@@ -42,22 +41,20 @@ def measure_optimizer(
     observer = Observer(problem, meter, trial, emit, noun, rebuild.remember if rebuild else None)
     try:
         outcome = _follow(trial, problem, method, rng, meter, observer)
-    except Exception as fault:
+    except (Exception, SystemExit) as fault:
         with contextlib.suppress(Exception):  # the method's own fault is the one to tell
             emit(_bound_records(method, problem, observer.taken))
-        if not isinstance(fault, Untrue) and (changed := _find_change(problem, observer, rebuild)):
-            reason = str(fault) if isinstance(fault, BenchfwError) else f"{type(fault).__name__}: {fault}"
-            raise Untrue(f"{changed}; and then: {reason}") from fault
+        try:
+            _check_problem(problem, observer, rebuild, finished=False)
+        except Untrue as found:
+            raise Untrue(f"{found}; and then: {outcome_of(fault).reason}") from fault
         raise
     counting = meter.counting()
     emit(_bound_records(method, problem, observer.taken) if hasattr(method, "bounds") else ())
     facts, caveats = facts_of_answer(observer.last)
     keep_answer(observer.last)
-    if outcome.status not in CHECKED:
-        if changed := _find_change(problem, observer, rebuild):
-            raise Untrue(changed)
-    elif rebuild is not None and rebuild.seconds + observer.looking < AFFORDABLE:
-        caveats = (*caveats, *rebuild.check_metrics(observer.last, observer.metrics, observer.slack))
+    finished = outcome.status in FINISHED
+    caveats = (*caveats, *_check_problem(problem, observer, rebuild, finished=finished))
     if meter.seconds_beside > MOST_BESIDE * meter.clock.seconds:
         caveats = (*caveats, BESIDE.format(meter.seconds_beside))
     caveats = (*caveats, *observer.find_slow_start(from_scratch=from_scratch))
@@ -67,28 +64,28 @@ def measure_optimizer(
     return change(outcome, facts=facts, caveats=caveats, counting=counting, from_scratch=from_scratch)
 
 
-def _find_change(problem: Any, observer: Observer, rebuild: Rebuild | None) -> str:
-    """Return how a method that broke or diverged has changed its problem; "" if it has not, as far as seen.
+def _check_problem(problem: Any, observer: Observer, rebuild: Rebuild | None, *, finished: bool) -> Caveats:
+    """Raise Untrue if a problem built again has other metrics; return a caveat if it cannot be built.
 
-    Metrics are taken now, on this problem and on one built again, of its last finite answer and of the start:
-    what it wrote into an answer is the same on both sides.
+    A method that broke or diverged may have written into its last finite answer since. So metrics are taken
+    now, on both problems: of that answer, or of the start if they are not finite.
     """
-    if rebuild is None or not observer.taken or 2 * (rebuild.seconds + 2 * observer.looking) > AFFORDABLE:
-        return ""
+    if rebuild is None or observer.finite is None or rebuild.seconds + observer.looking >= AFFORDABLE:
+        return ()
+    if finished:
+        return rebuild.check_metrics(observer.last, observer.metrics, observer.slack)
     answers = {"the last finite answer": observer.finite}
     with contextlib.suppress(Exception):  # not every problem has one
         answers["the start"] = problem.start()
     for name, answer in answers.items():
+        metrics: dict[str, float] = {}
         with contextlib.suppress(Exception):  # metrics() may be what broke
-            metrics = problem.metrics(copy(answer))
-            size = max(abs(float(each)) for each in metrics.values())
-            slack = max(observer.slack, rounding_of(problem, answer, size, size))
-            try:
-                if math.isfinite(size):
-                    rebuild.check_metrics(copy(answer), metrics, slack, name)
-            except Untrue as found:
-                return str(found)
-    return ""
+            metrics = {metric: float(value) for metric, value in problem.metrics(answer).items()}
+        if metrics and all(map(math.isfinite, metrics.values())):
+            size = max(map(abs, metrics.values()))
+            slack = rounding_of(problem, answer, size, observer.size_at_start)
+            return rebuild.check_metrics(answer, metrics, slack, name)
+    return ()
 
 
 def _follow(trial: Trial, problem: Any, method: Any, rng: Rng, meter: Meter, observer: Observer) -> Outcome:

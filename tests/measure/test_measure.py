@@ -2,6 +2,7 @@
 
 import math
 import time
+from itertools import count
 from typing import ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from benchfw import CountedProblem, clip_gap
 from benchfw.backends import get_backend
 from benchfw.errors import BenchfwError, Untrue
 from benchfw.measure.audit import Rebuild
+from benchfw.measure.endings import explain
 from benchfw.measure.meter import next_look
 from benchfw.measure.optimizers import measure_optimizer
 from benchfw.measure.trial import collector
@@ -283,14 +285,33 @@ class Plane(Movable):
         return np.ones(2)
 
 
+class Angled(Plane):
+    """Has an angle to the start, which the start itself has not."""
+
+    def metrics(self, answer):
+        return {"loss": float(answer[0] - self.optimum), "angle": math.nan if answer[0] == 1 else 0.0}
+
+
+class Strict(Plane):
+    """Does not take an answer that is not finite."""
+
+    def metrics(self, answer):
+        return super().metrics(np.asarray_chkfinite(answer))
+
+
+class Startless(CountedProblem):
+    backend, optimum, metrics = get_backend("numpy"), 0.0, Movable.metrics
+
+
 class Breaking:
     """Halves its answer, changes the problem or an answer that it gave, and raises or yields NaN."""
 
-    def __init__(self, *changes, ends="raises"):
-        self.changes, self.ends = changes, ends
+    def __init__(self, *changes, ends="raises", start=1.0, fault=None):
+        self.changes, self.ends, self.start = changes, ends, start
+        self.fault = fault or FloatingPointError("underflow")
 
     def run(self, problem, rng):
-        x = np.ones(2)
+        x = np.full(2, self.start)
         for _ in range(4):
             yield x
             x = x / 2
@@ -304,9 +325,15 @@ class Breaking:
             x *= 3
         if self.ends == "diverges":
             yield x * np.nan
+        if self.ends == "overwrites":
+            yield x
+            x *= np.nan
+            yield x
         if self.ends == "reshapes":
             yield x[None]
-        raise FloatingPointError("underflow")
+        if self.ends == "exits":
+            raise SystemExit(3)
+        raise self.fault
 
 
 def test_the_last_answer_is_measured_again_on_a_problem_that_the_method_has_not_seen(follow):
@@ -339,7 +366,9 @@ def test_the_last_answer_is_measured_again_on_a_problem_that_the_method_has_not_
     ("ends", "said"),
     [
         ("raises", "built again from its seed: .*; and then: FloatingPointError: underflow"),
+        ("exits", "built again from its seed: .*; and then: SystemExit: 3"),
         ("diverges", "of the last finite answer is .* built again from its seed"),
+        ("overwrites", "of the start is .* built again from its seed"),
         ("reshapes", "built again from its seed: .*; and then: answer . has shape"),
     ],
 )
@@ -354,6 +383,86 @@ def test_a_method_that_breaks_on_a_problem_as_it_was_has_a_fault_of_its_own(foll
         follow(Breaking(*changes), Plane(), rebuild=Rebuild(Plane, 0.0))
     diverged = follow(Breaking(*changes, ends="diverges"), Plane(), rebuild=Rebuild(Plane, 0.0))[0]
     assert diverged.status is Status.DIVERGED
+
+
+class Unprintable(ValueError):
+    def __str__(self):
+        raise ValueError("cannot be printed")
+
+
+@pytest.mark.parametrize("fault", [FloatingPointError("underflow"), Unprintable(), RuntimeError("x" * 3000)])
+def test_the_fault_after_a_change_of_the_problem_is_explained_like_any_other(follow, fault):
+    with pytest.raises(Untrue) as raised:
+        follow(Breaking("once", fault=fault), Plane(), rebuild=Rebuild(Plane, 0.0))
+    assert str(raised.value).endswith(f"; and then: {explain(fault)}")
+
+
+def test_metrics_that_are_not_finite_show_no_change_of_the_problem(follow):
+    rebuild = Rebuild(Angled, 0.0)
+    outcome = follow(Breaking(), Angled(), rebuild=rebuild)[0]
+    assert (outcome.status, outcome.reason) == (Status.DIVERGED, "angle became nan at iteration 0")
+    with pytest.raises(FloatingPointError, match="underflow"):
+        follow(Breaking(start=0.5), Angled(), rebuild=rebuild)
+    overwriting = Breaking(start=0.5, ends="overwrites")
+    assert follow(overwriting, Angled(), rebuild=rebuild)[0].status is Status.DIVERGED
+
+
+def test_metrics_that_refuse_what_was_written_into_an_answer_are_taken_of_the_start(follow):
+    with pytest.raises(Untrue, match=r"of the start is .*; and then: ValueError: array must not contain"):
+        follow(Breaking("once", ends="overwrites"), Strict(), rebuild=Rebuild(Strict, 0.0))
+    changing = Breaking("once", ends="overwrites")
+    assert follow(changing, Startless(), rebuild=Rebuild(Startless, 0.0))[0].status is Status.DIVERGED
+
+
+@pytest.mark.parametrize("ends", ["raises", "diverges"])
+def test_a_method_that_breaks_is_checked_if_one_that_finishes_would_be(follow, monkeypatch, ends):
+    method = Breaking("once", ends=ends)
+    with pytest.raises(Untrue):
+        follow(method, Plane(), rebuild=Rebuild(Plane, 0.9))
+
+    def is_unchecked(seconds):
+        try:
+            return follow(method, Plane(), rebuild=Rebuild(Plane, seconds))[0].status is Status.DIVERGED
+        except FloatingPointError:
+            return True
+
+    assert is_unchecked(2.0)
+    monkeypatch.setattr("benchfw.measure.observer.perf_counter", count(step=2.0).__next__)
+    assert is_unchecked(0.0)
+
+
+def test_a_method_that_breaks_before_anything_is_measured_has_no_records_that_could_be_untrue(follow):
+    class Early(Steps):
+        def run(self, problem, rng):
+            problem.optimum = 0.5
+            yield from super().run(problem, rng)
+
+    with pytest.raises(ValueError, match="mine"):
+        follow(Early([], ValueError("mine")), Plane(), rebuild=Rebuild(Plane, 0.0))
+
+
+@pytest.mark.parametrize(("at_start", "later", "off"), [(1.0, 1.0, 1e-9), (1.0, 1e6, 1e-4), (1e9, 1.0, 1e-4)])
+def test_what_rounding_explains_shows_no_change_of_the_problem(follow, at_start, later, off):
+    class Sized(Plane):
+        def __init__(self, optimum=0.0):
+            super().__init__()
+            self.optimum = optimum
+
+        def metrics(self, answer):
+            return {**super().metrics(answer), "size": at_start if answer[0] == 1 else later}
+
+    with pytest.raises(FloatingPointError, match="underflow"):
+        follow(Breaking(), Sized(), rebuild=Rebuild(lambda: Sized(off), 0.0))
+    with pytest.raises(Untrue):
+        follow(Breaking(), Sized(), rebuild=Rebuild(lambda: Sized(100 * off), 0.0))
+
+
+def test_a_diverged_trial_says_so_if_its_problem_cannot_be_built_again(follow):
+    def fail():
+        raise OSError("no more data")
+
+    (caveat,) = follow(Breaking(ends="diverges"), Plane(), rebuild=Rebuild(fail, 0.0))[0].caveats
+    assert "not checked on a problem built again (OSError: no more data)" in caveat
 
 
 def test_a_budget_of_cost_ends_the_trial_at_the_call_that_uses_it_up(follow):
