@@ -44,27 +44,32 @@ class Measure(StrEnum):
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the plot: a found interval and the claimed range, both in the same measure."""
+    """A line of the plot: a found interval and the claimed range, both in the same measure.
+
+    `known` says whether an end of the interval is known: if none is, its number is not drawn.
+    """
 
     label: str
     says: str
     standing: Standing
+    known: bool
     measure: Measure
     found: Interval
     claimed: Range
 
+    @property
+    def ends(self) -> list[float]:
+        """Return where what is claimed ends: at 0, if that is any other number."""
+        return [end for end in (self.claimed.low, self.claimed.high) if math.isfinite(end)] or [0.0]
+
 
 @dataclass(frozen=True)
 class Axis:
-    """What rows are drawn along, from `low` to `high`; a logarithmic one in powers of ten.
-
-    A claim's end, or the middle of its range, is at `middle`.
-    """
+    """What rows are drawn along, from `low` to `high`; a logarithmic one in powers of ten."""
 
     low: float
     high: float
     ticks: Sequence[float]
-    middle: float
     log: bool = False
 
     def pixel(self, value: float) -> float:
@@ -85,8 +90,15 @@ def find_rows(findings: Sequence[tuple[str, Finding]]) -> list[Row]:
         shown = closest_part(each.result.decided)
         if shown.interval is not None:
             measured = _measure(each.claim, shown.part, shown.interval)
-            rows.append(Row(label, each.claim.says, each.result.decided.standing, *measured))
+            known = _is_known(shown.part, shown.interval)
+            rows.append(Row(label, each.claim.says, each.result.decided.standing, known, *measured))
     return rows
+
+
+def _is_known(part: Part, found: Interval) -> bool:
+    """Return whether an interval leaves out something that a number may be."""
+    possible = part.estimate.possible if part.estimate else Range()
+    return found.low > possible.low or found.high < possible.high
 
 
 def draw_intervals(rows: Sequence[Row], title: str) -> str:
@@ -156,16 +168,17 @@ def _distances(found: Interval, limit: float) -> Interval:
 
 
 def _find_axis(measure: Measure, rows: Sequence[Row]) -> Axis:
-    ends = [end for row in rows for end in (row.found.low, row.found.estimate, row.found.high)]
+    known = [row.found for row in rows if row.known]
+    ends = [end for found in known for end in (found.low, found.estimate, found.high)]
     if measure is Measure.SHARE:
-        return Axis(0.0, 1.0, (0.0, 0.25, 0.5, 0.75, 1.0), 0.5)
+        return Axis(0.0, 1.0, (0.0, 0.25, 0.5, 0.75, 1.0))
     if measure is Measure.MULTIPLE:
         far = max((abs(math.log10(end)) for end in ends if 0 < end < math.inf), default=1.0)
         most = min(MOST_DECADES, max(1, math.ceil(far)))
-        return Axis(-most, most, [10.0**power for power in range(-most, most + 1)], 1.0, log=True)
+        return Axis(-most, most, [10.0**power for power in range(-most, most + 1)], log=True)
     far = max((abs(end) for end in ends if math.isfinite(end)), default=1.0)
     most = min(MOST_HALF_WIDTHS, max(2, math.ceil(far)))
-    return Axis(-most, most, [-most, -most / 2, 0.0, most / 2, most], 0.0)
+    return Axis(-most, most, [-most, -most / 2, 0.0, most / 2, most])
 
 
 def _draw_panel(measure: Measure, rows: Sequence[Row], top: float) -> list[str]:
@@ -178,8 +191,7 @@ def _draw_panel(measure: Measure, rows: Sequence[Row], top: float) -> list[str]:
         parts.append(f'<text x="{x}" y="{start - 10:g}" text-anchor="middle">{tick:g}</text>')
     for number, row in enumerate(rows):
         parts += _draw_row(row, start + ROW * (number + 0.5), axis)
-    middle = axis.pixel(axis.middle)
-    return [*parts, f'<line class="end" x1="{middle}" x2="{middle}" y1="{start:g}" y2="{bottom:g}"/>']
+    return parts
 
 
 def _draw_row(row: Row, y: float, axis: Axis) -> list[str]:
@@ -187,12 +199,17 @@ def _draw_row(row: Row, y: float, axis: Axis) -> list[str]:
     low, dot, high = (axis.pixel(each) for each in (row.found.low, row.found.estimate, row.found.high))
     label = row.label if len(row.label) <= LONGEST_LABEL else f"{row.label[: LONGEST_LABEL - 1]}…"
     width = round(end - start, 1)
+    ends = [
+        f'<line class="end" x1="{x}" x2="{x}" y1="{y - ROW / 2:g}" y2="{y + ROW / 2:g}"/>'
+        for x in map(axis.pixel, row.ends)
+    ]
     return [
         f"<g><title>{_escape(row.says)}</title>",
         f'<rect class="claimed" x="{start}" y="{y - ROW / 2 + 2:g}" width="{width}" height="{ROW - 4}"/>',
         f'<text x="{LEFT - 12}" y="{y + 4:g}" text-anchor="end">{_escape(label)}</text>',
+        *ends,
         f'<line class="found {row.standing}" x1="{low}" x2="{high}" y1="{y:g}" y2="{y:g}"/>',
-        _mark(row.standing, dot, y),
+        *([_mark(row.standing, dot, y)] if row.known else []),
         "</g>",
     ]
 

@@ -17,6 +17,7 @@ from benchfw.report.site.findings import Finding
 from benchfw.report.site.interval_plot import LEFT, RIGHT, WIDTH, Measure, draw_intervals, find_rows
 from benchfw.summary.claims.reader import ClaimResult
 
+SVG = {"s": "http://www.w3.org/2000/svg"}
 SPREAD = np.linspace(-0.05, 0.05, 10)
 PAIR, END = {"method": "a", "than": "b"}, {"quantity": "loss at the end"}
 ONE, COST = {"method": "a"}, {"quantity": "cost to target"}
@@ -30,6 +31,12 @@ def runs(middle, *, logs=False):
 def never(ratio):
     """Ratios of which only a lower end is known."""
     return Runs(np.full(10, math.log(ratio)), np.full(10, math.inf), np.full(10, math.inf))
+
+
+def unknown(middle=1.0, *, logs=True):
+    """Numbers of which neither end is known."""
+    middles = np.full(10, math.log(middle) if logs else middle)
+    return Runs(np.full(10, -math.inf), np.full(10, math.inf), middles, logs=logs)
 
 
 def bias(*numbers):
@@ -83,14 +90,108 @@ def test_rows_are_drawn_below_the_axis_of_their_measure_and_inside_the_picture()
     rows = find_rows([(name, finding(*case[:2])) for name, case in CASES.items()])
     assert len(rows) == len(CASES)
     drawing = ET.fromstring(draw_intervals(rows, "A <title>"))
-    texts = [each.text for each in drawing.iter("{http://www.w3.org/2000/svg}text")]
+    texts = [each.text for each in drawing.iterfind(".//s:text", SVG)]
     assert [each for each in texts if each in list(Measure)] == list(Measure)
     assert [each for each in texts if each in CASES] == sorted(
         CASES, key=lambda name: [each.name.lower() for each in Measure].index(CASES[name][2])
     )
-    for line in drawing.iter("{http://www.w3.org/2000/svg}line"):
+    for line in drawing.iterfind(".//s:line", SVG):
         assert LEFT <= float(line.get("x1")) <= float(line.get("x2")) <= WIDTH - RIGHT
 
 
 def test_a_claim_that_was_not_decided_by_a_number_has_no_row():
     assert not find_rows([("", finding({**PAIR, **COST, "ratio": {"below": 1}}, None))])
+
+
+def only_row(table, estimate):
+    (row,) = find_rows([("", finding(table, estimate))])
+    return row
+
+
+def draw(*rows):
+    return ET.fromstring(draw_intervals(rows, "A title"))
+
+
+def tick_labels(row):
+    """Return what is written along the axis of the only row."""
+    texts = draw(row).findall("s:text", SVG)
+    return [each.text for each in texts if each.get("text-anchor") == "middle"]
+
+
+@pytest.mark.parametrize(
+    ("table", "estimate", "marks"),
+    [
+        ({**PAIR, **COST, "ratio": {"below": 0.5}}, unknown(), 0),
+        ({**PAIR, **COST, "ratio": {"within": [0.5, 2]}}, unknown(), 0),
+        ({**PAIR, **END, "difference": {"above": 0}}, unknown(logs=False), 0),
+        ({**ONE, "reaches": True}, Share(0, 10, every=True, unsure=10), 0),
+        ({**PAIR, **COST, "ratio": {"below": 0.5}}, never(0.1), 1),
+        ({**ONE, "reaches": True}, Share(1, 10, every=True, unsure=9), 1),
+    ],
+)
+def test_an_interval_with_neither_end_known_has_no_mark(table, estimate, marks):
+    row = only_row(table, estimate)
+    assert row.standing is Standing.UNDECIDED
+    drawing = draw(row)
+    assert len(drawing.findall("s:g/s:line[@class='found undecided']", SVG)) == 1
+    assert len(drawing.findall("s:g/s:circle", SVG)) == marks
+
+
+def test_what_is_not_drawn_does_not_widen_the_axis():
+    row = only_row({**PAIR, **COST, "ratio": {"below": 0.5}}, unknown(1e-3))
+    assert tick_labels(row)[0] == "0.1"
+
+
+@pytest.mark.parametrize(
+    ("table", "estimate", "ends"),
+    [
+        ({**ONE, "reaches": {"above": 0.9}}, Share(5, 10), [0.9]),
+        ({**ONE, "reaches": {"within": [0.2, 0.6]}}, Share(5, 10), [0.2, 0.6]),
+        (*CASES["ratio"][:2], [1]),
+        ({**PAIR, **COST, "ratio": {"within": [0.5, 2]}}, runs(1, logs=True), [0.5, 2]),
+        (*CASES["bias"][:2], [-1, 1]),
+        (*CASES["metric"][:2], [0]),
+        (*CASES["is biased"][:2], [0]),
+    ],
+)
+def test_a_line_is_at_each_end_of_what_is_claimed(table, estimate, ends):
+    row = only_row(table, estimate)
+    lines = draw(row).findall("s:g/s:line[@class='end']", SVG)
+    places = [float(each.get("x1")) for each in lines]
+    ticks = draw(row).findall("s:line[@class='grid']", SVG)
+    first, last = (float(ticks[each].get("x1")) for each in (0, -1))
+    low, high = (float(tick_labels(row)[each]) for each in (0, -1))
+    scale = np.log10 if row.measure is Measure.MULTIPLE else np.asarray
+    shares = (scale(np.array(ends)) - scale(low)) / (scale(high) - scale(low))
+    assert places == pytest.approx(first + shares * (last - first), abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("table", "estimate", "labels"),
+    [
+        ({**PAIR, **COST, "ratio": {"below": 1}}, runs(3), ("0.1", "10")),
+        ({**PAIR, **COST, "ratio": {"below": 1}}, runs(30), ("0.01", "100")),
+        ({**PAIR, **COST, "ratio": {"below": 1}}, runs(3e7), ("0.001", "1000")),
+        ({**PAIR, **END, "difference": {"above": 0}}, runs(0), ("-2", "2")),
+        ({**PAIR, **END, "difference": {"above": 0}}, runs(1e6), ("-10", "10")),
+    ],
+)
+def test_an_axis_reaches_what_was_found_up_to_three_decades_or_ten_half_widths(table, estimate, labels):
+    found = tick_labels(only_row(table, estimate))
+    assert (found[0], found[-1]) == labels
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_a_distance_of_which_one_end_is_known_is_in_widths_up_to_that_end(sign):
+    infinite = np.full(10, sign * math.inf)
+    low, high = sorted([3 + SPREAD, infinite], key=np.max)
+    row = only_row({**PAIR, **END, "difference": {"above": 0}}, Runs(low, high, 3 + SPREAD, logs=False))
+    known = row.found.low if sign > 0 else row.found.high
+    assert row.found.estimate - known == pytest.approx(sign)
+    assert math.isinf(row.found.high if sign > 0 else row.found.low)
+
+
+def test_multiples_of_a_range_are_those_of_its_geometric_middle():
+    row = only_row({**PAIR, **COST, "ratio": {"within": [0.1, 10]}}, runs(2, logs=True))
+    assert row.found.estimate == pytest.approx(2)
+    assert (row.claimed.low, row.claimed.high) == pytest.approx((0.1, 10))
