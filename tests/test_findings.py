@@ -40,9 +40,10 @@ MEASURED = re.compile(r"\d\.\d|\d %|\[\d")
 def built(monkeypatch):
     """What `make findings` writes, by place below docs."""
     monkeypatch.chdir(ROOT)
-    found, unused = find_findings(read_claiming_suites(Registry().suites), read_bundles([Path("findings")]))
+    suites = read_claiming_suites(Registry().suites)
+    found, unused = find_findings(suites, read_bundles([Path("findings")]))
     assert not unused, "a bundle of no suite that makes claims"
-    pages = findings_page.build_page(found, read_documents(DOCUMENTS), PurePath("findings"))
+    pages = findings_page.build_page(found, suites, read_documents(DOCUMENTS), PurePath("findings"))
     return {PurePath("findings.md") if place == PurePath() else place: text for place, text in pages.items()}
 
 

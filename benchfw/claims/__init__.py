@@ -9,7 +9,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from benchfw.records import MethodKind
@@ -43,9 +43,6 @@ QUANTITIES: Mapping[str, tuple[MethodKind, str]] = {
 
 POOLED = frozenset({"variance", "bias", "mse", "variance x seconds", "mse x seconds"})
 """Quantities whose value comes from the draws of all runs together."""
-
-WORDS = frozenset({"says", "source"})
-"""The keys of a claim's table that are words about it: they decide nothing."""
 
 MARGIN = 0.1
 """An unbiased estimator's bias is shown to be below this part of the standard deviation of one draw."""
@@ -153,10 +150,10 @@ class Claim:
         """Return what identifies the claim: the start of a hash of all that it says."""
         return _hash(self.table)
 
-    @property
-    def test_digest(self) -> str:
-        """Return what identifies the test, in whatever words: the start of a hash of all but these."""
-        return _hash({key: value for key, value in self.table.items() if key not in WORDS})
+    def has_same_test(self, other: Claim) -> bool:
+        """Whether both claims are decided by the same test, in whatever words and spelling."""
+        one, two = (replace(each, says="", source="", registered="", table={}) for each in (self, other))
+        return one == two
 
 
 class Looks(NamedTuple):

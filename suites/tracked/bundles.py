@@ -20,9 +20,10 @@ from time import monotonic
 from benchfw.errors import BenchfwError
 from benchfw.registry import Registry
 from benchfw.report.site.findings import (
+    Bundle,
+    count_repetitions,
     describe_changes,
     has_all_claims,
-    has_all_repetitions,
     read_claiming_suites,
 )
 from benchfw.store.bundle import read_bundle
@@ -70,13 +71,15 @@ def _belongs_to_gallery(name: str) -> bool:
 def is_current(path: Path, name: str, suite: Suite, *, quick: bool) -> bool:
     """Whether a bundle has a whole run of at least this size of a suite as it is now, with all its claims."""
     try:
-        run, _ = read_bundle(path)
+        bundle = Bundle(path, *read_bundle(path))
+        run = bundle.run
         same = not describe_changes(suite, run) and has_all_claims(suite, run)
     except BenchfwError as fault:
         print(f"{name}: {fault}")
         return False
-    same = same and has_all_repetitions(suite, run)
-    return same and bool(run.finished) and (quick or not run.environment.changes.quick)
+    ran, asked = count_repetitions(suite, bundle)
+    whole = ran >= asked and bool(run.finished)
+    return same and whole and (quick or not run.environment.changes.quick)
 
 
 def _make(name: str, suite: Suite, options: argparse.Namespace) -> bool:

@@ -1,6 +1,7 @@
 """Reading [[claim]] tables: what each says, and one sentence for each mistake."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -68,6 +69,26 @@ def test_every_change_of_a_claim_changes_its_digest_and_the_order_of_keys_does_n
     assert read_claim(dict(reversed(table.items())), PLACE).digest == digest
     others = [{"says": "b"}, {"source": "c"}, {"ratio": {"below": 0.6}}, {"problem": "p"}, {"quick": False}]
     assert len({digest, *(read_claim({**table, **each}, PLACE).digest for each in others)}) == 6
+
+
+@pytest.mark.parametrize(
+    ("keys", "other", "same"),
+    [
+        ({"method": "a"}, {"method": ["a"]}, True),
+        ({"problem": "p"}, {"problem": ["p"]}, True),
+        ({"ratio": {"below": 1}}, {"ratio": {"below": 1.0}}, True),
+        ({}, {"quick": True}, True),
+        ({}, {"says": "other words", "source": "elsewhere"}, True),
+        ({}, {"quick": False}, False),
+        ({}, {"than": "c"}, False),
+        ({"ratio": {"below": 1}}, {"ratio": {"above": 1}}, False),
+        ({"method": ["a", "c"]}, {"method": "a"}, False),
+    ],
+)
+def test_two_claims_have_the_same_test_in_whatever_words_and_spelling(keys, other, same):
+    table = {**PAIR, "ratio": {"below": 0.5}, **keys}
+    one, two = read_claim(table, PLACE), read_claim({**table, **other}, PLACE)
+    assert one.has_same_test(replace(two, registered="2026-01-01")) is same
 
 
 MISTAKES = [

@@ -10,7 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from benchfw.report.site.findings import describe_changes, read_bundles, read_claiming_suites
+from benchfw.claims.read import read_claim
+from benchfw.report.site.findings import (
+    count_repetitions,
+    describe_changes,
+    find_findings,
+    read_bundles,
+    read_claiming_suites,
+)
 
 from cli.conftest import PLUGINS, CommandLine  # isort: skip
 
@@ -121,6 +128,32 @@ def test_a_claim_has_verdict_interval_command_machine_date_and_commit(line):
     )
 
 
+@pytest.mark.parametrize(
+    ("words", "old", "new", "trials"),
+    [
+        ([], "repetitions = 6", "repetitions = 8", "12, 6 of 8 repetitions"),
+        ([], "repetitions = 6", "repetitions = 5", "12, full"),
+        (["--quick"], "[[problem]]", "[quick]\nrepetitions = 3\n[[problem]]", "4, quick, 2 of 3 repetitions"),
+        (["--quick"], "repetitions = 6", "repetitions = 8", "4, quick"),
+    ],
+)
+def test_a_run_with_fewer_repetitions_than_its_suite_asks_for_now_says_how_many_it_has(
+    line, words, old, new, trials
+):
+    line("run", "bowls.toml", "--no-report", *words)
+    assert line("export", "--bundle", "runs/cpu/bowls.zip").returncode == 0
+    line.write("bowls.toml", SUITE.replace(old, new))
+    assert f" | {trials} | `runs/cpu/bowls.zip` |" in page_of(line)
+
+
+def test_trials_of_tuning_are_not_repetitions(line):
+    (bundle,) = read_bundles([line.folder / "runs"])
+    (suite,) = read_claiming_suites({"bowls": line.folder / "bowls.toml"}).values()
+    first = bundle.results[0]
+    tuned = replace(first, trial=replace(first.trial, tuning=1, repetition=6))
+    assert count_repetitions(suite, bundle._replace(results=[*bundle.results, tuned])) == (6, 6)
+
+
 def test_documents_are_in_the_order_of_their_file_and_figures_beside_the_page(line):
     line.write("documents.toml", 'title = "Bowls"\n[[document]]\nname = "Potter 2001"\ntitle = "The potter"\n'
                '[[document]]\nname = "bowler 1999"\nabout = "By hand."\n')  # fmt: skip
@@ -165,6 +198,16 @@ def test_what_was_not_changed_keeps_its_verdict(line, old, new):
         ("below = 0.5", "below = 0.9", "the claim has changed since the run: ratio"),
         ("iterations = 100", "iterations = 200", "the suite has changed since the run: budget"),
         ("step = 0.1", "step = 0.2", "the suite has changed since the run: [[optimizer]]"),
+        (
+            "ratio = { below = 0.5 }",
+            "ratio = { below = 0.9 }\nquick = true",
+            "the claim has changed since the run: ratio",
+        ),
+        (
+            "ratio = { below = 0.5 }",
+            "difference = { below = 0.5 }",
+            "the claim has changed since the run: ratio, difference",
+        ),
     ],
 )
 def test_what_was_changed_is_stale_and_has_no_verdict(line, old, new, said):
@@ -191,6 +234,36 @@ def test_a_reworded_claim_keeps_its_verdict_beside_what_the_run_had_registered(l
     assert (said, verdict) == (now, "✓\N{NO-BREAK SPACE}holds")
     assert found.endswith(f"; registered as “{before}”")
     assert page_of(line).count("registered as") == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("below = 1 }", "below = 1.0 }"),
+        ('method = "slow"', 'method = ["slow"]'),
+        ('method = "slow"', 'quick = true\nmethod = "slow"'),
+    ],
+)
+def test_a_test_that_is_spelled_in_another_way_keeps_its_verdict(line, old, new):
+    assert SUITE.count(old) == 1
+    line.write("bowls.toml", SUITE.replace(old, new))
+    page = page_of(line)
+    assert verdicts(page)["Slow is not slower"][0] == "refuted"
+    assert "registered as" not in page
+
+
+def test_of_claims_in_the_same_words_the_one_that_differs_least_says_what_has_changed(line):
+    (bundle,) = read_bundles([line.folder / "runs"])
+    (suite,) = read_claiming_suites({"bowls": line.folder / "bowls.toml"}).values()
+    tables = [{**each.table, "says": "It is fast"} for each in suite.claims[:2]]
+    now = [read_claim(each, "") for each in (tables[0], {**tables[1], "ratio": {"below": 1.5}})]
+    noted = [
+        {"hash": read_claim(each, "").digest, "registered": "2026-01-01", "table": each} for each in tables
+    ]
+    run = replace(bundle.run, environment=replace(bundle.run.environment, claims=tuple(noted)))
+    found, _ = find_findings({"bowls": replace(suite, claims=tuple(now))}, [bundle._replace(run=run)])
+    assert found[0].verdict == "holds"
+    assert found[1].found == "the claim has changed since the run: ratio"
 
 
 def test_of_claims_with_the_same_test_those_with_the_most_similar_words_belong_together(line):

@@ -70,7 +70,7 @@ def command(
             printable(f"benchfw: {each.path} is not used: its suite '{each.run.suite}' makes no claims here"),
             err=True,
         )
-    pages = build_page(findings, about, PurePath(output.stem if output else "findings"))
+    pages = build_page(findings, claiming, about, PurePath(output.stem if output else "findings"))
     text = pages.pop(PurePath())
     if output is None:
         click.echo(text, nl=False)

@@ -17,7 +17,8 @@ from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from benchfw.analysis.claims import Standing
-from benchfw.claims import WORDS, Claim
+from benchfw.claims import Claim
+from benchfw.claims.read import read_claim
 from benchfw.errors import StoreError, SuiteError
 from benchfw.provenance import Run
 from benchfw.records import Result
@@ -103,13 +104,11 @@ def describe_changes(suite: Suite, run: Run) -> str:
     return f"the suite has changed since the run: {', '.join(changed)}" if changed else ""
 
 
-def has_all_repetitions(suite: Suite, run: Run) -> bool:
-    """Return whether a run was repeated as often as its suite asks for now."""
-    asked = run.environment.changes
-    then, now = (
-        parse_suite(each, suite.name, quick=asked.quick).repetitions for each in (run.text, suite.text)
-    )
-    return (asked.repetitions or then) >= now
+def count_repetitions(suite: Suite, bundle: Bundle) -> tuple[int, int]:
+    """Return how many repetitions a run has, and how many its suite asks for now."""
+    ran = {each.trial.repetition for each in bundle.results if not each.trial.tuning}
+    quick = bundle.run.environment.changes.quick
+    return len(ran), parse_suite(suite.text, suite.name, quick=quick).repetitions
 
 
 def has_all_claims(suite: Suite, run: Run) -> bool:
@@ -211,7 +210,7 @@ def _pair(now: Iterable[Claim], then: Iterable[Claim]) -> dict[str, Claim]:
 
     Of several with the same test, those whose words are most alike belong together.
     """
-    alike = [pair for pair in product(now, then) if pair[0].test_digest == pair[1].test_digest]
+    alike = [pair for pair in product(now, then) if pair[0].has_same_test(pair[1])]
     found: dict[str, Claim] = {}
     for claim, before in sorted(alike, key=lambda pair: _compare_words(*pair), reverse=True):
         if claim.digest not in found and before not in found.values():
@@ -227,10 +226,23 @@ def _compare_words(one: Claim, other: Claim) -> float:
 
 def _describe_claim_changes(claim: Claim, run: Run) -> str:
     """Return what of a claim has changed since it was registered, in words."""
-    tables = (each["table"] for each in run.environment.claims)
-    before = next((table for table in tables if table.get("says") == claim.says), claim.table)
-    keys = (key for key in {**before, **claim.table} if key not in WORDS)
-    changed = [key for key in keys if before.get(key) != claim.table.get(key)]
+    alike = [before for before, _ in read_registered(run) if before.says == claim.says]
+    changed = min((_find_changed_keys(claim, before) for before in alike), key=len, default=[])
     if not changed:
         return "the claim was added or changed after the run"
     return f"the claim has changed since the run: {', '.join(changed)}"
+
+
+def _find_changed_keys(claim: Claim, before: Claim) -> list[str]:
+    """Return the keys of a claim's table whose change since an earlier one has changed its test."""
+    keys = {**before.table, **claim.table}
+    return [key for key in keys if not _has_test({**claim.table, key: before.table.get(key)}, claim)]
+
+
+def _has_test(table: Mapping[str, Any], claim: Claim) -> bool:
+    """Return whether a table is that of a claim with the same test; None stands for a key that is missing."""
+    there = {key: value for key, value in table.items() if value is not None}
+    try:
+        return read_claim(there, "").has_same_test(claim)
+    except SuiteError:
+        return False

@@ -9,14 +9,14 @@ from pathlib import PurePath
 
 from benchfw.analysis.claims import Standing
 from benchfw.analysis.significance import BUDGET
-from benchfw.provenance import Run
 from benchfw.records import Status
 from benchfw.report.claims import MARKS
 from benchfw.report.site.documents import Document, Documents, group_by_document
-from benchfw.report.site.findings import Absence, Bundle, Finding
+from benchfw.report.site.findings import Absence, Bundle, Finding, count_repetitions
 from benchfw.report.site.interval_plot import draw_intervals, find_rows
 from benchfw.report.site.machines import describe_machine, rerun_command
 from benchfw.report.text import escape_markdown, plural, printable
+from benchfw.suite import Suite
 
 MADE = "<!-- Made by `benchfw findings` from suites and bundles: a change by hand is lost. -->"
 READING = (
@@ -34,15 +34,20 @@ _TEST = re.compile(r"`?(?:\b\w+/)*\b(test_\w+\.py::test_\w+)`?")  # a test that 
 _OTHERS, _DIFFERS = "Claims without a source", "differs by run"
 
 
-def build_page(findings: Sequence[Finding], documents: Documents, folder: PurePath) -> dict[PurePath, str]:
-    """Return the figures of the page, by their place below it, and last, under no name, its text."""
+def build_page(
+    findings: Sequence[Finding], suites: Mapping[str, Suite], documents: Documents, folder: PurePath
+) -> dict[PurePath, str]:
+    """Return the figures of the page, by their place below it, and last, under no name, its text.
+
+    `suites` are those of the findings, by name.
+    """
     groups = group_by_document(findings, documents.documents)
     figures = {
         folder / f"{document.slug}.svg": draw_intervals(rows, _heading(document))
         for document, own in groups.items()
         if (rows := find_rows(_numbered(document, own)))
     }
-    text = "\n".join(_lines(groups, documents, {path.stem: path for path in figures})) + "\n"
+    text = "\n".join(_lines(groups, suites, documents, {path.stem: path for path in figures})) + "\n"
     return {**figures, PurePath(): text}
 
 
@@ -54,7 +59,10 @@ def count_verdicts(findings: Sequence[Finding]) -> str:
 
 
 def _lines(
-    groups: Mapping[Document, Sequence[Finding]], documents: Documents, figures: Mapping[str, PurePath]
+    groups: Mapping[Document, Sequence[Finding]],
+    suites: Mapping[str, Suite],
+    documents: Documents,
+    figures: Mapping[str, PurePath],
 ) -> Iterator[str]:
     runs = _number_runs(groups)
     yield from (MADE, "", f"# {documents.title}", "")
@@ -71,7 +79,7 @@ def _lines(
         yield from _claims(document, findings, runs) if findings else ["No suite has a claim of it."]
     if runs:
         yield from ("", "## Runs", "")
-        yield from _runs(runs)
+        yield from _runs(runs, suites)
 
 
 def _heading(document: Document) -> str:
@@ -147,7 +155,7 @@ def _claims(
         )
 
 
-def _runs(runs: Mapping[str, tuple[int, str, Bundle]]) -> Iterator[str]:
+def _runs(runs: Mapping[str, tuple[int, str, Bundle]], suites: Mapping[str, Suite]) -> Iterator[str]:
     yield _row(["", "command", "machine", "date", "commit", "trials", "bundle"])
     yield "|---:|---|---|---|---|---|---|"
     for path, (number, suite, bundle) in runs.items():
@@ -163,17 +171,19 @@ def _runs(runs: Mapping[str, tuple[int, str, Bundle]]) -> Iterator[str]:
                 escape_markdown(describe_machine(run)),
                 run.started.partition("T")[0],
                 commit or "not known",
-                _trials(run),
+                _trials(bundle, suites[suite]),
                 _code(path),
             ]
         )
 
 
-def _trials(run: Run) -> str:
+def _trials(bundle: Bundle, suite: Suite) -> str:
     """Return how large a run was, and how many of its trials broke or were skipped."""
-    size = "quick" if run.environment.changes.quick else "full"
+    run, (ran, asked) = bundle.run, count_repetitions(suite, bundle)
     skipped = run.counts.get(Status.SKIPPED.value, 0)
-    said = [f"{run.ended:,}, {size}", *([f"{run.faults} failed"] * bool(run.faults))]
+    size = ["quick"] * run.environment.changes.quick
+    size += [f"{ran} of {asked} repetitions"] * (ran < asked)
+    said = [f"{run.ended:,}", *(size or ["full"]), *([f"{run.faults} failed"] * bool(run.faults))]
     said += [f"{skipped} skipped"] * bool(skipped) + ["stopped"] * bool(run.standing)
     return ", ".join(said)
 
