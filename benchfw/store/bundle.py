@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import lzma
 import re
-import shutil
 import sqlite3
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -40,17 +39,17 @@ from benchfw.store.schema import (
     TABLE_COLUMNS,
 )
 from benchfw.store.store import Store
+from benchfw.store.xz import TooLarge, pack, unpack
 
-STORE = "run.sqlite"
+STORE = "run.sqlite.xz"
 MOST_BYTES = 2 * 10**9  # of the store inside
-MOST_RATIO = 100  # of its bytes to those in the archive: stores shrink to a third or a tenth
+MOST_RATIO = 100  # of its bytes to those in the archive: stores shrink to a fifth or a fifteenth
 SMALL_BYTES = 10**7  # that may have any ratio
-SQLITE = b"SQLite format 3\0"  # the first bytes of a store
 NO_DATE = (1980, 1, 1, 0, 0, 0)  # the first that a zip archive knows: the same run gives the same file
 README = """\
 Run {id} of the benchfw suite {suite}, started {started}.
 
-run.sqlite        its trials and records: a store, for every verb by --store
+run.sqlite.xz     its trials and records: unpacked by xz, a store for every verb by --store
 suite.toml        the suite
 environment.json  machine, versions, hashes, and what was asked for beyond the suite
 
@@ -83,12 +82,8 @@ def write_bundle(store: Path, run: Run, path: Path) -> None:
     unfinished = path.with_name(f"{path.name}.new")
     try:
         with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-            inside = Path(folder) / STORE
+            inside = Path(folder) / "run.sqlite"
             _copy(store, run.id, environment, inside)
-            if inside.stat().st_size > MOST_BYTES:
-                raise StoreError(
-                    f"run {run.id} does not fit into a bundle: it has more than {MOST_BYTES:,} bytes"
-                )
             unfinished.unlink(missing_ok=True)
             stack.callback(unfinished.unlink, missing_ok=True)
             with zipfile.ZipFile(unfinished, "x") as archive:  # never through a link that lies in wait
@@ -96,14 +91,14 @@ def write_bundle(store: Path, run: Run, path: Path) -> None:
                     archive.writestr(_entry(name), text)
                 with (
                     inside.open("rb") as source,
-                    archive.open(_entry(STORE), "w", force_zip64=True) as target,
+                    archive.open(_entry(STORE, zipfile.ZIP_STORED), "w", force_zip64=True) as target,
                 ):
-                    shutil.copyfileobj(source, target)
+                    pack(source, target)
             with zipfile.ZipFile(unfinished) as archive:
-                _check_size(archive.getinfo(STORE), unfinished.stat().st_size)
+                most = _find_most_bytes(archive.getinfo(STORE).file_size)
+            if inside.stat().st_size > most:
+                raise StoreError(f"run {run.id} does not fit into a bundle: {_describe_limit(most)}")
             unfinished.replace(path)
-    except zipfile.BadZipFile as fault:
-        raise StoreError(f"run {run.id} does not fit into a bundle: {fault}") from None
     except (OSError, sqlite3.Error) as fault:
         raise StoreError(f"the bundle {path} cannot be written ({fault}); give another file") from None
 
@@ -131,14 +126,14 @@ def open_bundle(path: Path) -> Iterator[Store]:
         with _reading(path, Path(folder)) as (store, run):
             for _ in store.stream(run.id):
                 pass
-        with Store(Path(folder) / STORE) as store:
+        with Store(Path(folder) / "run.sqlite") as store:
             yield store
 
 
 @contextlib.contextmanager
 def _reading(path: Path, folder: Path) -> Iterator[tuple[Store, Run]]:
     """Unpack a bundle into a folder and open its store; what goes wrong is a StoreError about the bundle."""
-    inside = folder / STORE
+    inside = folder / "run.sqlite"
     try:
         _unpack(path, inside)
         with Store(inside) as store:
@@ -151,12 +146,12 @@ def _reading(path: Path, folder: Path) -> Iterator[tuple[Store, Run]]:
     except _DAMAGES as fault:
         raise StoreError(
             f"{path} is not a bundle that `benchfw export --bundle` wrote, or it is damaged "
-            f"({str(fault).replace(str(inside), STORE)}); export it again"
+            f"({str(fault).replace(str(inside), inside.name)}); export it again"
         ) from None
 
 
 _DAMAGES = (
-    StoreError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError,  # the archive; the store in it
+    StoreError, zipfile.BadZipFile, lzma.LZMAError, EOFError, RuntimeError,  # the archive; the store in it
     LookupError, ValueError, TypeError, AttributeError,  # what stands in the store's cells
 )  # fmt: skip
 
@@ -165,32 +160,31 @@ def _unpack(path: Path, target: Path) -> None:
     """Write the store of an archive, and nothing else of it, to a place of ours."""
     with zipfile.ZipFile(path) as archive:
         entry = archive.getinfo(STORE)
-        _check_size(entry, path.stat().st_size)
+        if entry.compress_type != zipfile.ZIP_STORED:
+            raise zipfile.BadZipFile(f"{STORE} in it is packed in another way")
+        # what an entry says of itself may be anything
+        most = _find_most_bytes(min(entry.file_size, path.stat().st_size))
         with archive.open(entry) as source, target.open("xb") as file:
-            start = source.read(len(SQLITE))
-            if start != SQLITE:
-                raise zipfile.BadZipFile(f"{STORE} in it is not a store")
-            file.write(start)
-            shutil.copyfileobj(source, file)  # an entry gives no more bytes than it says
+            try:
+                unpack(source, file, most)
+            except TooLarge:
+                raise zipfile.BadZipFile(f"{STORE} in it is too large: {_describe_limit(most)}") from None
 
 
-def _check_size(entry: zipfile.ZipInfo, archive_size: int) -> None:
-    """Raise BadZipFile where an entry is, or would become, too large."""
-    packed = min(entry.compress_size, archive_size)  # what an entry says of itself may be anything
-    if entry.compress_type != zipfile.ZIP_DEFLATED:
-        raise zipfile.BadZipFile(f"{STORE} in it is packed in another way")
-    if entry.file_size > MOST_BYTES:
-        raise zipfile.BadZipFile(
-            f"{STORE} in it is too large: a bundle holds at most {MOST_BYTES / 1e9:g} GB"
-        )
-    if entry.file_size > max(SMALL_BYTES, MOST_RATIO * packed):
-        size = f"{packed:,} bytes would become {entry.file_size:,}"
-        raise zipfile.BadZipFile(f"{STORE} in it is too large: {size}, more than {MOST_RATIO} times as many")
+def _find_most_bytes(packed: int) -> int:
+    """Return how many bytes a store may have that is packed into so many."""
+    return min(MOST_BYTES, max(SMALL_BYTES, int(MOST_RATIO * packed)))
 
 
-def _entry(name: str) -> zipfile.ZipInfo:
+def _describe_limit(most: int) -> str:
+    if most == MOST_BYTES:
+        return f"a bundle holds at most {MOST_BYTES / 1e9:g} GB"
+    return f"it becomes more than {most:,} bytes when it is unpacked"
+
+
+def _entry(name: str, packing: int = zipfile.ZIP_DEFLATED) -> zipfile.ZipInfo:
     entry = zipfile.ZipInfo(name, NO_DATE)
-    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.compress_type = packing
     return entry
 
 

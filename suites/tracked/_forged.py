@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import lzma
 import random
 import sqlite3
 import struct
@@ -211,14 +212,15 @@ def _seal(base: sqlite3.Connection) -> None:
 def forge_bundle(path: Path, store: Path, rng: random.Random) -> None:
     """Pack a forged store as a bundle, sometimes in a way that no honest one is packed."""
     kind = rng.random()
-    packing = zipfile.ZIP_STORED if kind < 0.05 else zipfile.ZIP_DEFLATED
+    packing = zipfile.ZIP_DEFLATED if kind < 0.05 else zipfile.ZIP_STORED
     content = store.read_bytes()
     if 0.05 < kind < 0.1:
         content += bytes(30_000_000)
-    with zipfile.ZipFile(path, "w", packing) as archive:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in ("../trap.py", "trap.py", "/tmp/trap.py")[: rng.randrange(4)]:
             archive.writestr(name, "open('sprung', 'w')")
-        entry = zipfile.ZipInfo("run.sqlite")
+        content = lzma.compress(content)
+        entry = zipfile.ZipInfo("run.sqlite.xz")
         entry.compress_type = packing
         if kind > 0.95:
             entry.external_attr = 0o120777 << 16  # a link

@@ -207,7 +207,7 @@ def test_a_run_number_may_have_any_length(cli):
 def test_a_damaged_archive_is_not_a_bundle(cli):
     path = cli.folder / "damaged.zip"
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("run.sqlite", "x" * 100)
+        archive.writestr("run.sqlite.xz", "x" * 100)
     content = path.read_bytes()
     path.write_bytes(content.replace(b"PK\x01\x02", b"XXXX"))
     done = cli("import", "damaged.zip")

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import lzma
 import random
 import re
 import sqlite3
@@ -13,10 +14,11 @@ import pytest
 from benchfw.errors import StoreError
 from benchfw.provenance import Changes, Environment
 from benchfw.records import Ending, Outcome, Record, Spec, Status
-from benchfw.store import Store, bundle
-from benchfw.store.bundle import is_bundle, read_bundle, write_bundle
+from benchfw.store import Store, bundle, xz
+from benchfw.store.bundle import STORE, is_bundle, read_bundle, write_bundle
 from benchfw.store.rows import digest_of, digest_of_trial
 from benchfw.store.schema import SEAL_RUN, SELECT_RUNS, SELECT_TRIAL, SELECT_TRIAL_RECORDS
+from benchfw.store.xz import unpack
 
 ENVIRONMENT = Environment(
     threads=2, trials=2, changes=Changes(quick=True), plugins=("/home/anna/mine/toys.py", "module")
@@ -49,7 +51,7 @@ def rewritten(path, **entries):
     """Write the archive again with some entries changed; None leaves one out."""
     with zipfile.ZipFile(path) as archive:
         old = {name: archive.read(name) for name in archive.namelist()}
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(path, "w") as archive:
         for name, content in {**old, **entries}.items():
             if content is not None:
                 archive.writestr(name, content)
@@ -113,11 +115,11 @@ def test_a_bundle_names_what_trials_read_without_the_folders_of_the_machine(stor
 
 def test_a_bundle_has_texts_for_people_and_a_store_for_every_verb(packed, tmp_path):
     with zipfile.ZipFile(packed) as archive:
-        assert archive.namelist() == ["README.txt", "suite.toml", "environment.json", "run.sqlite"]
+        assert archive.namelist() == ["README.txt", "suite.toml", "environment.json", STORE]
         assert archive.read("suite.toml") == b'title = "Mine"'
         assert json.loads(archive.read("environment.json"))["changes"]["quick"] is True
-        archive.extract("run.sqlite", tmp_path / "out")
-    with Store(tmp_path / "out" / "run.sqlite") as opened:
+        (tmp_path / "out.sqlite").write_bytes(lzma.decompress(archive.read(STORE)))
+    with Store(tmp_path / "out.sqlite") as opened:
         assert [run.id for run in opened.runs()] == [2]
 
 
@@ -146,24 +148,50 @@ def test_a_store_that_grows_too_large_is_not_unpacked(packed, monkeypatch):
         read_bundle(packed)
 
 
-@pytest.mark.parametrize("start", [b"", b"SQLite format 3\0"])
-def test_a_small_archive_that_would_become_large_is_refused_before_it_is_unpacked(packed, start, monkeypatch):
-    rewritten(packed, **{"run.sqlite": start + bytes(20_000_000)})
-    monkeypatch.setattr(bundle.shutil, "copyfileobj", lambda *_: pytest.fail("it was unpacked"))
-    with pytest.raises(StoreError, match=r"bytes would become 20,000,0\d\d, more than 100 times as many"):
+def test_a_small_archive_that_becomes_large_is_unpacked_no_further_than_a_store_may_be(packed, monkeypatch):
+    written = []
+
+    def noting(source, target, most):
+        try:
+            unpack(source, target, most)
+        finally:
+            written.append(target.tell())
+
+    monkeypatch.setattr(bundle, "unpack", noting)
+    rewritten(packed, **{STORE: lzma.compress(bytes(20_000_000))})
+    with pytest.raises(
+        StoreError, match=f"{STORE} in it is too large: it becomes more than 10,000,000 bytes"
+    ):
         read_bundle(packed)
     content = bytearray(packed.read_bytes())
-    place = content.rindex(b"PK\1\2") + 20  # where the list of entries says how much is packed
-    content[place : place + 4] = (10**9).to_bytes(4, "little")
+    for place in (20, 24):  # where the list of entries says how much is packed, and what it becomes
+        start = content.rindex(b"PK\1\2") + place
+        content[start : start + 4] = (10**9).to_bytes(4, "little")
     packed.write_bytes(content)
     with pytest.raises(StoreError, match="is not a bundle that"):
+        read_bundle(packed)
+    assert max(written) <= 10_000_000
+
+
+def test_a_store_that_is_packed_by_the_archive_itself_is_refused(packed):
+    with zipfile.ZipFile(packed) as archive:
+        content = archive.read(STORE)
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(STORE, content)
+    with pytest.raises(StoreError, match="packed in another way"):
+        read_bundle(packed)
+
+
+def test_a_bundle_that_takes_much_memory_to_unpack_is_refused(packed, monkeypatch):
+    monkeypatch.setattr(xz, "MOST_MEMORY", 2**16)
+    with pytest.raises(StoreError, match="Memory usage limit"):
         read_bundle(packed)
 
 
 def test_what_is_packed_can_be_read_again_or_is_not_packed(store, tmp_path, monkeypatch):
     monkeypatch.setattr(bundle, "SMALL_BYTES", 1000)
     monkeypatch.setattr(bundle, "MOST_RATIO", 1.5)
-    with pytest.raises(StoreError, match=r"run 2 does not fit into a bundle: .* too large"):
+    with pytest.raises(StoreError, match=r"run 2 does not fit into a bundle: it becomes more than"):
         write_bundle(store.path, store.run(2), tmp_path / "run.zip")
     assert not list(tmp_path.glob("run.zip*"))
 
@@ -179,8 +207,8 @@ def test_a_bundle_is_not_written_through_a_link_that_lies_in_wait(store, tmp_pat
 def changed_store(packed, tmp_path, *statements):
     """Change the store inside a bundle by SQL, and make its checksums anew."""
     with zipfile.ZipFile(packed) as archive:
-        archive.extract("run.sqlite", tmp_path)
-    base = sqlite3.connect(tmp_path / "run.sqlite")
+        (tmp_path / "changed.sqlite").write_bytes(lzma.decompress(archive.read(STORE)))
+    base = sqlite3.connect(tmp_path / "changed.sqlite")
     for statement in statements:
         base.execute(statement)
     with contextlib.suppress(sqlite3.OperationalError):  # a table that was dropped
@@ -192,7 +220,7 @@ def changed_store(packed, tmp_path, *statements):
             base.execute("UPDATE trial SET digest = ? WHERE id = ?", (digest_of_trial(row, records), number))
     base.commit()
     base.close()
-    return rewritten(packed, **{"run.sqlite": (tmp_path / "run.sqlite").read_bytes()})
+    return rewritten(packed, **{STORE: lzma.compress((tmp_path / "changed.sqlite").read_bytes())})
 
 
 @pytest.mark.parametrize(
@@ -262,6 +290,6 @@ def test_a_damaged_archive_is_not_taken_for_a_bundle(packed, place, written):
 def test_a_missing_file_and_an_archive_of_something_else_are_one_sentence(packed, tmp_path):
     with pytest.raises(StoreError, match="No such file or directory"):
         read_bundle(tmp_path / "nowhere.zip")
-    rewritten(packed, **{"run.sqlite": None})
-    with pytest.raises(StoreError, match=r"no item named 'run.sqlite'"):
+    rewritten(packed, **{STORE: None})
+    with pytest.raises(StoreError, match=f"no item named '{STORE}'"):
         read_bundle(packed)

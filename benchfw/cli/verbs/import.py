@@ -13,6 +13,8 @@ from benchfw.packages import install_command
 from benchfw.provenance import DEFAULT_STORE
 from benchfw.report.text import plural, printable
 
+SQLITE = b"SQLite format 3\0"  # the first bytes of a store
+
 
 @click.command(name="import")
 @click.argument("file", type=click.Path(path_type=Path))
@@ -59,7 +61,7 @@ def command(file: Path, program: str | None, plugins: tuple[str, ...], store: Pa
 
 def check_foreign(file: Path) -> None:
     """Raise BenchfwError for a file that benchfw itself wrote, with the commands that read it."""
-    from benchfw.store.bundle import SQLITE, is_bundle
+    from benchfw.store.bundle import is_bundle
 
     name = quote(str(file))
     with file.open("rb") as opened:
