@@ -24,7 +24,7 @@ from benchfw.report.site.exhibits import Exhibit
 from benchfw.report.site.findings import find_findings, read_bundles, read_claiming_suites
 from benchfw.report.site.gallery_page import build_gallery_page
 from benchfw.report.text import escape_markdown
-from benchfw.store.bundle import STORE
+from benchfw.store.bundle import PACKED
 from benchfw.suite import parse_suite, read_suite
 from benchfw.summary.summarize import summarize
 
@@ -75,9 +75,9 @@ def test_no_result_is_typed_into_what_the_page_is_made_of():
 def texts_in(path):
     """Yield every text in a bundle: its files, and the cells of its store."""
     with zipfile.ZipFile(path) as archive:
-        yield from (archive.read(name).decode() for name in archive.namelist() if name != STORE)
+        yield from (archive.read(name).decode() for name in archive.namelist() if name != PACKED)
         with contextlib.closing(sqlite3.connect(":memory:")) as base:
-            base.deserialize(lzma.decompress(archive.read(STORE)))
+            base.deserialize(lzma.decompress(archive.read(PACKED)))
             tables = [name for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
             for table in tables:
                 for row in base.execute(f'SELECT * FROM "{table}"'):

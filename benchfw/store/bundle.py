@@ -41,7 +41,7 @@ from benchfw.store.schema import (
 from benchfw.store.store import Store
 from benchfw.store.xz import TooLarge, pack, unpack
 
-STORE = "run.sqlite.xz"
+STORE, PACKED = "run.sqlite", "run.sqlite.xz"  # on a disk, in the archive
 MOST_BYTES = 2 * 10**9  # of the store inside
 MOST_RATIO = 100  # of its bytes to those in the archive: stores shrink to a fifth or a fifteenth
 SMALL_BYTES = 10**7  # that may have any ratio
@@ -82,7 +82,7 @@ def write_bundle(store: Path, run: Run, path: Path) -> None:
     unfinished = path.with_name(f"{path.name}.new")
     try:
         with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-            inside = Path(folder) / "run.sqlite"
+            inside = Path(folder) / STORE
             _copy(store, run.id, environment, inside)
             unfinished.unlink(missing_ok=True)
             stack.callback(unfinished.unlink, missing_ok=True)
@@ -91,11 +91,11 @@ def write_bundle(store: Path, run: Run, path: Path) -> None:
                     archive.writestr(_entry(name), text)
                 with (
                     inside.open("rb") as source,
-                    archive.open(_entry(STORE, zipfile.ZIP_STORED), "w", force_zip64=True) as target,
+                    archive.open(_entry(PACKED, zipfile.ZIP_STORED), "w", force_zip64=True) as target,
                 ):
                     pack(source, target)
             with zipfile.ZipFile(unfinished) as archive:
-                most = _find_most_bytes(archive.getinfo(STORE).file_size)
+                most = _find_most_bytes(archive.getinfo(PACKED).file_size)
             if inside.stat().st_size > most:
                 raise StoreError(f"run {run.id} does not fit into a bundle: {_describe_limit(most)}")
             unfinished.replace(path)
@@ -107,7 +107,7 @@ def is_bundle(path: Path) -> bool:
     """Return whether a file is an archive with a store in it; what else it holds is not looked at."""
     try:
         with zipfile.ZipFile(path) as archive:
-            return STORE in archive.namelist()
+            return PACKED in archive.namelist()
     except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError):  # a damaged one raises all of them
         return False
 
@@ -126,14 +126,14 @@ def open_bundle(path: Path) -> Iterator[Store]:
         with _reading(path, Path(folder)) as (store, run):
             for _ in store.stream(run.id):
                 pass
-        with Store(Path(folder) / "run.sqlite") as store:
+        with Store(Path(folder) / STORE) as store:
             yield store
 
 
 @contextlib.contextmanager
 def _reading(path: Path, folder: Path) -> Iterator[tuple[Store, Run]]:
     """Unpack a bundle into a folder and open its store; what goes wrong is a StoreError about the bundle."""
-    inside = folder / "run.sqlite"
+    inside = folder / STORE
     try:
         _unpack(path, inside)
         with Store(inside) as store:
@@ -146,7 +146,7 @@ def _reading(path: Path, folder: Path) -> Iterator[tuple[Store, Run]]:
     except _DAMAGES as fault:
         raise StoreError(
             f"{path} is not a bundle that `benchfw export --bundle` wrote, or it is damaged "
-            f"({str(fault).replace(str(inside), inside.name)}); export it again"
+            f"({str(fault).replace(str(inside), STORE)}); export it again"
         ) from None
 
 
@@ -159,16 +159,16 @@ _DAMAGES = (
 def _unpack(path: Path, target: Path) -> None:
     """Write the store of an archive, and nothing else of it, to a place of ours."""
     with zipfile.ZipFile(path) as archive:
-        entry = archive.getinfo(STORE)
+        entry = archive.getinfo(PACKED)
         if entry.compress_type != zipfile.ZIP_STORED:
-            raise zipfile.BadZipFile(f"{STORE} in it is packed in another way")
+            raise zipfile.BadZipFile(f"{PACKED} in it is packed in another way")
         # what an entry says of itself may be anything
         most = _find_most_bytes(min(entry.file_size, path.stat().st_size))
         with archive.open(entry) as source, target.open("xb") as file:
             try:
                 unpack(source, file, most)
             except TooLarge:
-                raise zipfile.BadZipFile(f"{STORE} in it is too large: {_describe_limit(most)}") from None
+                raise zipfile.BadZipFile(f"{PACKED} in it is too large: {_describe_limit(most)}") from None
 
 
 def _find_most_bytes(packed: int) -> int:

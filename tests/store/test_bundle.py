@@ -15,7 +15,7 @@ from benchfw.errors import StoreError
 from benchfw.provenance import Changes, Environment
 from benchfw.records import Ending, Outcome, Record, Spec, Status
 from benchfw.store import Store, bundle, xz
-from benchfw.store.bundle import STORE, is_bundle, read_bundle, write_bundle
+from benchfw.store.bundle import PACKED, is_bundle, read_bundle, write_bundle
 from benchfw.store.rows import digest_of, digest_of_trial
 from benchfw.store.schema import SEAL_RUN, SELECT_RUNS, SELECT_TRIAL, SELECT_TRIAL_RECORDS
 from benchfw.store.xz import unpack
@@ -115,10 +115,10 @@ def test_a_bundle_names_what_trials_read_without_the_folders_of_the_machine(stor
 
 def test_a_bundle_has_texts_for_people_and_a_store_for_every_verb(packed, tmp_path):
     with zipfile.ZipFile(packed) as archive:
-        assert archive.namelist() == ["README.txt", "suite.toml", "environment.json", STORE]
+        assert archive.namelist() == ["README.txt", "suite.toml", "environment.json", PACKED]
         assert archive.read("suite.toml") == b'title = "Mine"'
         assert json.loads(archive.read("environment.json"))["changes"]["quick"] is True
-        (tmp_path / "out.sqlite").write_bytes(lzma.decompress(archive.read(STORE)))
+        (tmp_path / "out.sqlite").write_bytes(lzma.decompress(archive.read(PACKED)))
     with Store(tmp_path / "out.sqlite") as opened:
         assert [run.id for run in opened.runs()] == [2]
 
@@ -158,9 +158,9 @@ def test_a_small_archive_that_becomes_large_is_unpacked_no_further_than_a_store_
             written.append(target.tell())
 
     monkeypatch.setattr(bundle, "unpack", noting)
-    rewritten(packed, **{STORE: lzma.compress(bytes(20_000_000))})
+    rewritten(packed, **{PACKED: lzma.compress(bytes(20_000_000))})
     with pytest.raises(
-        StoreError, match=f"{STORE} in it is too large: it becomes more than 10,000,000 bytes"
+        StoreError, match=f"{PACKED} in it is too large: it becomes more than 10,000,000 bytes"
     ):
         read_bundle(packed)
     content = bytearray(packed.read_bytes())
@@ -175,9 +175,9 @@ def test_a_small_archive_that_becomes_large_is_unpacked_no_further_than_a_store_
 
 def test_a_store_that_is_packed_by_the_archive_itself_is_refused(packed):
     with zipfile.ZipFile(packed) as archive:
-        content = archive.read(STORE)
+        content = archive.read(PACKED)
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(STORE, content)
+        archive.writestr(PACKED, content)
     with pytest.raises(StoreError, match="packed in another way"):
         read_bundle(packed)
 
@@ -207,7 +207,7 @@ def test_a_bundle_is_not_written_through_a_link_that_lies_in_wait(store, tmp_pat
 def changed_store(packed, tmp_path, *statements):
     """Change the store inside a bundle by SQL, and make its checksums anew."""
     with zipfile.ZipFile(packed) as archive:
-        (tmp_path / "changed.sqlite").write_bytes(lzma.decompress(archive.read(STORE)))
+        (tmp_path / "changed.sqlite").write_bytes(lzma.decompress(archive.read(PACKED)))
     base = sqlite3.connect(tmp_path / "changed.sqlite")
     for statement in statements:
         base.execute(statement)
@@ -220,7 +220,7 @@ def changed_store(packed, tmp_path, *statements):
             base.execute("UPDATE trial SET digest = ? WHERE id = ?", (digest_of_trial(row, records), number))
     base.commit()
     base.close()
-    return rewritten(packed, **{STORE: lzma.compress((tmp_path / "changed.sqlite").read_bytes())})
+    return rewritten(packed, **{PACKED: lzma.compress((tmp_path / "changed.sqlite").read_bytes())})
 
 
 @pytest.mark.parametrize(
@@ -290,6 +290,6 @@ def test_a_damaged_archive_is_not_taken_for_a_bundle(packed, place, written):
 def test_a_missing_file_and_an_archive_of_something_else_are_one_sentence(packed, tmp_path):
     with pytest.raises(StoreError, match="No such file or directory"):
         read_bundle(tmp_path / "nowhere.zip")
-    rewritten(packed, **{STORE: None})
-    with pytest.raises(StoreError, match=f"no item named '{STORE}'"):
+    rewritten(packed, **{PACKED: None})
+    with pytest.raises(StoreError, match=f"no item named '{PACKED}'"):
         read_bundle(packed)
