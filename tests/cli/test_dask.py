@@ -332,6 +332,8 @@ def register_optimizers(register):
 HELPER = """
 class Slow:
     solves = object
+    def run(self, problem, rng):
+        yield problem.start()
 """
 METADATA = "Metadata-Version: 2.1\nName: stranger\nVersion: {version}\n"
 
