@@ -27,10 +27,11 @@ use = "bowl"
 
 [[optimizer]]
 use = "slide"
-nap = 0.06
+nap = 0.1
 
 [[optimizer]]
 use = "faulty"
+nap = 0.5
 """
 
 

@@ -83,14 +83,16 @@ class Needy:
 
 @dataclass(frozen=True)
 class Faulty:
-    """Gives two answers, then breaks."""
+    """Gives two answers, the second after a nap, then breaks."""
 
     how: str = "raise"
+    nap: float = 0.0
     solves = Smooth
 
     def run(self, problem, rng):
         answer = problem.start()
         yield answer
+        time.sleep(self.nap)
         yield answer - 0.5 * problem.grad(answer)
         match self.how:
             case "raise":
