@@ -181,7 +181,13 @@ class Rebuild:
         changed = [pair for pair in pairs if pair[0].tobytes() != pair[1].tobytes()]
         later = [(array, array.copy()) for array, _ in changed]
         for array, original in changed:
-            array[...] = original
+            try:
+                array[...] = original
+            except ValueError as fault:  # it is read-only now
+                raise Untrue(
+                    "an array that the problem's code refers to was changed and cannot be put back "
+                    f"({fault}): the method changed the problem"
+                ) from None
         return later
 
 

@@ -457,6 +457,22 @@ def test_what_rounding_explains_shows_no_change_of_the_problem(follow, at_start,
         follow(Breaking(), Sized(), rebuild=Rebuild(lambda: Sized(100 * off), 0.0))
 
 
+@pytest.mark.parametrize("ends", ["finishes", "raises"])
+def test_a_shared_array_that_is_changed_and_locked_is_a_change_of_the_problem(follow, ends):
+    table = np.zeros(2)
+
+    class Locking:
+        def run(self, problem, rng):
+            yield np.ones(2)
+            table[:] = 0.5
+            table.flags.writeable = False
+            if ends == "raises":
+                raise FloatingPointError("underflow")
+
+    with pytest.raises(Untrue, match="changed and cannot be put back"):
+        follow(Locking(), Plane(), rebuild=Rebuild(Plane, 0.0, [table]))
+
+
 def test_a_diverged_trial_says_so_if_its_problem_cannot_be_built_again(follow):
     def fail():
         raise OSError("no more data")
