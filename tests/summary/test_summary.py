@@ -415,7 +415,7 @@ def test_a_gain_that_rises_although_the_objective_does_not_fall_is_a_caveat(make
     records = [
         *curve_as(make, "gain", "accuracy", [0.1, 0.2, 0.9]),
         *make.curve("objective", [10, 11, 12]),
-        *curve_as(make, "bound", "objective", [9, 8, 7]),  # a theorem's, which is no objective
+        *curve_as(make, "bound", "objective", [9, 8, 7]),  # the bound of a theorem, not the objective
     ]
     (caveat,) = caveat_sentences(summarize(run, [make.result("optimizer", "p", "gd", 0, records)]))
     assert caveat.startswith("gd on p: its accuracy rose although the objective was never below its start")
