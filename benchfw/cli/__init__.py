@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import importlib
 import io
+import os
 import sys
 from functools import cache
 from typing import TYPE_CHECKING
@@ -154,4 +155,10 @@ def main() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one would end this line with a traceback
         click.echo("benchfw: interrupted", err=True)
         code = 130
-    sys.exit(code if isinstance(code, int) else 0)
+    code = code if isinstance(code, int) else 0
+    try:
+        sys.stdout.flush()
+    except OSError:  # what could not be written is dropped, or Python tries once more and ends with 120
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = code or 2
+    sys.exit(code)
