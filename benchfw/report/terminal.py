@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, TextIO
@@ -27,8 +28,13 @@ from benchfw.summary.model import Comparison, Summary
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
 _PLAIN_WIDTH = 110
+_QUANTITY = re.compile(r"(?<=\d) (?:%|[mµ]?s|min|[kMG]B)(?!\w)|\[[-\d∞][^\[\]]*\]")
+"""A number's unit, an interval: no line ends before the one or within the other."""
+_TIE = "\ue000"
+"""In place of a space where no line ends; Rich would break at a no-break space."""
 
 
 def print_summary(summary: Summary, file: TextIO, width: int | None = None) -> None:
@@ -53,9 +59,9 @@ def plain_lines(
     for answer in answers:
         yield from _answer_lines(answer, width)
     for line in _tuning_lines(summary):
-        yield from textwrap.wrap(translate(line), width, subsequent_indent="  ")
+        yield from _wrap(translate(line), width)
     for caveat in caveat_sentences(summary):
-        yield from textwrap.wrap(translate(printable(f"caveat: {caveat}")), width, subsequent_indent="  ")
+        yield from _wrap(translate(printable(f"caveat: {caveat}")), width)
     if summary.replays.count:
         yield f"{replay_sentence(summary.replays)}."
     for answer in answers:
@@ -64,34 +70,44 @@ def plain_lines(
     if faults:
         yield from ("", "What did not finish")
         for line in faults:
-            yield from textwrap.wrap(translate(line), width, initial_indent="  ", subsequent_indent="    ")
+            yield from _wrap(translate(line), width, left=2)
 
 
 def _claim_lines(summary: Summary, width: int, translate: Callable[[str], str]) -> Iterator[str]:
     if summary.claims:
         yield count_claims(summary.claims)
     for warning in warn_of_claims(summary.claims):
-        yield from _indent(translate(f"note: {warning}"), width, 2)
+        yield from _wrap(translate(f"note: {warning}"), width, left=2)
     for each in describe_claims(summary.claims):
-        yield from _indent(printable(f"{MARKS[each.standing]} {each.label}: {each.title}"), width, 2)
-        yield from _indent(translate(printable(each.details)), width, 6, hanging=0)
+        yield from _wrap(printable(f"{MARKS[each.standing]} {each.label}: {each.title}"), width, left=2)
+        yield from _wrap(translate(printable(each.details)), width, left=6, hanging=0)
 
 
-def _indent(text: str, width: int, left: int, hanging: int = 2) -> list[str]:
+def _wrap(text: str, width: int, left: int = 0, hanging: int = 2) -> list[str]:
+    """Return the text in lines of at most so many columns, none of which ends within a quantity."""
     first, others = " " * left, " " * (left + hanging)
-    return textwrap.wrap(text, width, initial_indent=first, subsequent_indent=others, break_on_hyphens=False)
+    lines = textwrap.wrap(
+        _tie(text), width, initial_indent=first, subsequent_indent=others, break_on_hyphens=False
+    )
+    return [_untie(line) for line in lines]
+
+
+def _tie(text: str) -> str:
+    return _QUANTITY.sub(lambda found: found[0].replace(" ", _TIE), text)
+
+
+def _untie(text: str) -> str:
+    return text.replace(_TIE, " ")
 
 
 def _wrap_answer(heading: str, text: str, width: int) -> list[str]:
-    said = f"{printable(heading)}: {printable(text)}"
-    return textwrap.wrap(said, width, subsequent_indent="  ", break_on_hyphens=False)
+    return _wrap(f"{printable(heading)}: {printable(text)}", width)
 
 
 def _answer_lines(answer: Answer, width: int) -> Iterator[str]:
     yield from _wrap_answer(answer.heading, answer.text, width)
     for warning in answer.warnings:
-        line = printable(f"  note: {warning}")
-        yield from textwrap.wrap(line, width, subsequent_indent="    ", break_on_hyphens=False)
+        yield from _wrap(printable(f"note: {warning}"), width, left=2)
 
 
 def _section_lines(answer: Answer, width: int) -> Iterator[str]:
@@ -99,8 +115,7 @@ def _section_lines(answer: Answer, width: int) -> Iterator[str]:
     comparison = answer.comparison
     if comparison is not None and comparison.rows:
         yield from ("", printable(answer.heading))
-        words = printable(caption(comparison))
-        yield from textwrap.wrap(words, width, initial_indent="  ", subsequent_indent="  ")
+        yield from _wrap(printable(caption(comparison)), width, left=2, hanging=0)
         yield from table_lines(headline_table(comparison))
     for side in tuning_tables(answer.tuned) if answer.tuned else ():
         yield from ("", printable(f"{answer.heading}: {side.title}"))
@@ -139,25 +154,32 @@ _COLOURS = {
 }
 
 
+def _draw_text(text: Text, console: Console, left: int = 0) -> None:
+    """Print the text so far from the left, in lines that end where those of plain text may."""
+    text.plain = _tie(text.plain)
+    for line in text.wrap(console, console.width - left):
+        line.plain = _untie(line.plain)
+        line.pad_left(left)
+        console.print(line)
+
+
 def _draw_claims(summary: Summary, console: Console) -> None:
-    from rich.padding import Padding
     from rich.text import Text
 
     if summary.claims:
         console.print(Text(count_claims(summary.claims), style="bold"))
     for warning in warn_of_claims(summary.claims):
-        console.print(Padding(Text(f"note: {warning}", style="yellow"), (0, 0, 0, 2)))
+        _draw_text(Text(f"note: {warning}", style="yellow"), console, left=2)
     for each in describe_claims(summary.claims):
         said = Text()  # without a style of its own, which would be that of the title too
         said.append(f"{MARKS[each.standing]} {each.standing}", style=_COLOURS[each.standing])
         said.append(each.label.removeprefix(each.standing), style="bold yellow")
         said.append(printable(f": {each.title}"))
-        console.print(Padding(said, (0, 0, 0, 2)))
-        console.print(Padding(Text(printable(each.details)), (0, 0, 0, 6)))
+        _draw_text(said, console, left=2)
+        _draw_text(Text(printable(each.details)), console, left=6)
 
 
 def _draw(summary: Summary, console: Console) -> None:
-    from rich.padding import Padding
     from rich.text import Text
 
     answers = find_answers(summary)
@@ -168,11 +190,11 @@ def _draw(summary: Summary, console: Console) -> None:
     for answer in answers:
         _draw_answer(answer.heading, answer.text, console)
         for warning in answer.warnings:
-            console.print(Padding(Text(printable(f"note: {warning}"), style="yellow"), (0, 0, 0, 2)))
+            _draw_text(Text(printable(f"note: {warning}"), style="yellow"), console, left=2)
     for line in _tuning_lines(summary):
-        console.print(Text(line))
+        _draw_text(Text(line), console)
     for caveat in caveat_sentences(summary):
-        console.print(Text(printable(f"caveat: {caveat}"), style="yellow"))
+        _draw_text(Text(printable(f"caveat: {caveat}"), style="yellow"), console)
     if summary.replays.count:
         console.print(f"{replay_sentence(summary.replays)}.")
     for answer in answers:
@@ -181,7 +203,7 @@ def _draw(summary: Summary, console: Console) -> None:
     if faults:
         console.print(Text("What did not finish", style="bold yellow"))
         for line in faults:
-            console.print(Padding(Text(line), (0, 0, 0, 2)))
+            _draw_text(Text(line), console, left=2)
 
 
 def _draw_answer(heading: str, text: str, console: Console) -> None:
@@ -189,7 +211,7 @@ def _draw_answer(heading: str, text: str, console: Console) -> None:
 
     said = Text(printable(heading), style="bold")
     said.append(f": {printable(text)}", style="not bold")
-    console.print(said)
+    _draw_text(said, console)
 
 
 def _draw_section(answer: Answer, console: Console) -> None:

@@ -60,6 +60,20 @@ def test_a_narrow_terminal_has_all_ratios_in_a_table_that_continues(realistic, r
     assert shown[0] == shown[1] > 0
 
 
+@pytest.mark.parametrize("screen", [False, True])
+def test_no_line_ends_before_a_unit_or_within_an_interval(realistic, run, monkeypatch, screen):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "dumb")
+    summary = summarize(run, realistic())
+    said = 0
+    for width in range(60, 111):
+        lines = printed(summary, Screen() if screen else None, width).splitlines()
+        verdicts = lines[: next(i for i, line in enumerate(lines) if re.match(" *method ", line))]
+        assert not [line for line in verdicts if re.search(r"\[-?\d[^\]]*$|^ *(%|ms|s)( |$)", line)]
+        said += sum(line.count("] ") + line.count(" %") for line in verdicts)
+    assert said > 100
+
+
 def test_no_color_is_respected_in_a_terminal(realistic, run, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b" not in printed(summarize(run, realistic(optimizers=2, estimators=0)), Screen())
