@@ -9,6 +9,7 @@ Python's path is there by its name alone.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import lzma
 import re
@@ -140,9 +141,9 @@ def _reading(path: Path, folder: Path) -> Iterator[tuple[Store, Run]]:
             (run,) = store.runs()
             yield store, run
     except OSError as fault:
-        raise StoreError(
-            f"the bundle {path} cannot be read ({fault.strerror or fault}); give another file"
-        ) from None
+        full = fault.errno in {errno.ENOSPC, errno.EDQUOT}
+        advice = f"free some space in {folder.parent} or set TMPDIR" if full else "give another file"
+        raise StoreError(f"the bundle {path} cannot be read ({fault.strerror or fault}); {advice}") from None
     except _DAMAGES as fault:
         raise StoreError(
             f"{path} is not a bundle that `benchfw export --bundle` wrote, or it is damaged "

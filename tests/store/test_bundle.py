@@ -1,11 +1,13 @@
 """A run packed for another machine comes out as it went in; what is not a bundle is one sentence."""
 
 import contextlib
+import errno
 import json
 import lzma
 import random
 import re
 import sqlite3
+import tempfile
 import zipfile
 from dataclasses import replace
 
@@ -253,6 +255,19 @@ def test_a_store_with_something_else_in_it_is_one_sentence(packed, tmp_path, sta
         read_bundle(packed)
     assert str(fault.value).startswith(
         f"{packed} is not a bundle that `benchfw export --bundle` wrote, or it is damaged"
+    )
+
+
+def test_a_full_disk_is_said_to_be_where_bundles_are_unpacked(packed, monkeypatch):
+    def fill(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(bundle, "unpack", fill)
+    with pytest.raises(StoreError) as fault:
+        read_bundle(packed)
+    assert str(fault.value) == (
+        f"the bundle {packed} cannot be read (No space left on device); "
+        f"free some space in {tempfile.gettempdir()} or set TMPDIR"
     )
 
 
