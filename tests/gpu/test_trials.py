@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from benchfw import data
 from benchfw.backends import get_backend
-from benchfw.errors import BackendUnavailable
+from benchfw.errors import BackendUnavailable, DataError
 from benchfw.measure.endings import outcome_of
 from benchfw.measure.trial import collector, run_trial
 from benchfw.plan import plan
@@ -60,8 +61,19 @@ def records_on(backend, trial):
     return {(each.metric, each.iteration): each.value for each in records}
 
 
+def skip_without_data(trial):
+    name = REGISTRY.dataset_of("problem", trial.problem.table)
+    try:
+        with REGISTRY.activate():
+            if name:
+                data.ensure_available(name)
+    except DataError as missing:
+        pytest.skip(str(missing))
+
+
 @pytest.mark.parametrize("trial", first_trials())
 def test_a_trial_has_the_same_records(trial):
+    skip_without_data(trial)
     host, device = (records_on(backend, trial) for backend in ("numpy", "cupy"))
     tolerance = FLOAT32 if trial.problem.use in SINGLE_PRECISION else FLOAT64
     if (trial.method.use, trial.problem.use) in AMPLIFYING:
