@@ -12,6 +12,8 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, overload
 
+import numpy as np
+
 from benchfw.contract import Smooth
 from benchfw.errors import PluginError
 from benchfw.parameters import fields_of, is_protocol, signature_of
@@ -26,8 +28,22 @@ class Stopped(BaseException):
 
 def copy_answer(answer: Any) -> Any:
     """Return an answer that stays what it is when the solver goes on and writes into its arrays."""
-    arrays = hasattr(answer, "shape") and hasattr(answer, "dtype")
-    return copy.deepcopy(answer) if arrays or isinstance(answer, tuple | list | dict) else answer
+    return copy.deepcopy(answer) if _is_array(answer) or isinstance(answer, tuple | list | dict) else answer
+
+
+def is_overwritten(before: Any, answer: Any) -> bool:
+    """Return whether an answer lies in the arrays of the one before, so that the next may overwrite it."""
+    if isinstance(answer, np.ndarray) and isinstance(before, np.ndarray):
+        return bool(np.may_share_memory(before, answer))
+    if isinstance(answer, tuple | list) and isinstance(before, tuple | list):
+        return any(map(is_overwritten, before, answer))
+    if isinstance(answer, dict) and isinstance(before, dict):
+        return any(is_overwritten(before.get(name), each) for name, each in answer.items())
+    return before is answer and _is_array(answer)
+
+
+def _is_array(answer: Any) -> bool:
+    return hasattr(answer, "shape") and hasattr(answer, "dtype")
 
 
 class CallbackRun:

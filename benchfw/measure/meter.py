@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from benchfw.callbacks import copy_answer
 from benchfw.contract import cost_unit_of, pass_cost_of
 from benchfw.counting import check_counted
 from benchfw.errors import BenchfwError, Untrue
@@ -206,10 +207,15 @@ class Meter:
         seconds = self._budget.seconds
         return math.inf if seconds is None else self.clock.deadline(seconds)
 
-    def advance(self, answers: Iterator[Any], iteration: int, until: int) -> tuple[int, Any]:
+    def advance(
+        self, answers: Iterator[Any], iteration: int, until: int, *, overwritten: bool = False
+    ) -> tuple[int, Any]:
         """Take answers, on the clock, up to an iteration or the end of the budget; return number and answer.
 
         Where the problem has passes, the look after the first one is at the end of the pass under way.
+
+        Each answer may be the last one, of which the metrics are wanted. If the method overwrites them, they
+        are copied, off the clock.
 
         A fault of the method carries the last good answer in the attributes of `Interrupted`.
         """
@@ -217,15 +223,30 @@ class Meter:
         problem, answer = self._problem, None
         try:
             with self.clock as clock:
-                deadline = math.inf if self._budget.seconds is None else self.deadline()
+                deadline = self.deadline()
                 while iteration < until or self.waits(iteration, until):
                     answer = next(answers)
                     iteration += 1
                     if problem.cost >= cost_limit or clock.now() >= deadline:
                         break
+                    if overwritten:
+                        answer = self.copy(answer)
+                        deadline = self.deadline()
         except Exception as fault:
             raise Interrupted(iteration, answer) from fault
         return iteration, answer
+
+    def copy(self, answer: Any) -> Any:
+        """Return a copy of an answer while the running clock stands still.
+
+        On a device the clock would have to wait for all work at each answer: there the answer is returned.
+        """
+        if self._on_device:
+            return answer
+        self.clock.__exit__()
+        copied = copy_answer(answer)
+        self.clock.__enter__()
+        return copied
 
     def spent(self, iteration: int) -> Outcome | None:
         """Return which limit ends the trial, or nothing while none is used up."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from benchfw.backends import Rng
-from benchfw.callbacks import CallbackRun
+from benchfw.callbacks import CallbackRun, copy_answer, is_overwritten
 from benchfw.errors import PluginError, Untrue
 from benchfw.measure.audit import Rebuild, rounding_of
 from benchfw.measure.divergence import judge_divergence
@@ -112,9 +112,10 @@ def _follow_answers(
     looks: Looks,
 ) -> Outcome:
     iteration, until, look = -1, 0, observer.look
+    before, overwritten = None, False
     while True:
         try:
-            iteration, answer = meter.advance(answers, iteration, until)
+            iteration, answer = meter.advance(answers, iteration, until, overwritten=overwritten)
         except Interrupted as stop:
             # the last good answer is always measured, also before a fault
             verdict = look(stop.iteration, stop.answer) if stop.iteration > iteration else None
@@ -124,7 +125,9 @@ def _follow_answers(
                 return Outcome(Status.FAILED, Ending.FAULT, NO_ANSWER)
             reason = f"method ended by itself after {stop.iteration} iterations"
             return verdict or Outcome(Status.DONE, Ending.BY_ITSELF, reason)
-        verdict = look(iteration, answer)
+        overwritten = overwritten or is_overwritten(before, answer)
+        before = answer
+        verdict = look(iteration, copy_answer(answer) if overwritten else answer)
         outcome = verdict or meter.spent(iteration)
         if outcome is not None:
             return outcome

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from benchfw.backends import Rng
-from benchfw.callbacks import Stopped, copy_answer
+from benchfw.callbacks import Stopped, copy_answer, is_overwritten
 from benchfw.errors import PluginError
 from benchfw.measure.meter import Looks, Meter
 from benchfw.measure.observer import Observer
@@ -178,6 +178,7 @@ class _Listener:
         self._cost_limit = self._deadline = math.inf
         self._now = meter.clock.now
         self._latest: Any = None
+        self._overwritten = False  # whether the solver writes into answers that it has handed over
         self._ended: Outcome | BaseException | None = None
 
     def start(self) -> None:
@@ -192,14 +193,18 @@ class _Listener:
         if self._ended is not None:
             raise Stopped
         self._iteration += 1
-        self._latest = answer
+        before, self._latest = self._latest, answer
         if (
             (self._iteration < self._until or self._meter.waits(self._iteration, self._until))
             and self._problem.cost < self._cost_limit
             and self._now() < self._deadline
         ):
+            if self._overwritten:  # this answer may be the last one
+                self._latest = self._meter.copy(answer)
+                self._deadline = self._meter.deadline()
             return
         self._meter.clock.__exit__()
+        self._overwritten = self._overwritten or is_overwritten(before, answer)
         try:
             self._ended = self._look() or self._meter.spent(self._iteration)
         except BaseException as fault:  # noqa: BLE001 - not the solver's: raised again when it has ended

@@ -2,6 +2,7 @@
 
 import contextlib
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 from typing import ClassVar
@@ -12,6 +13,7 @@ import pytest
 from benchfw import CountedProblem, Smooth, from_callback
 from benchfw.backends import get_backend
 from benchfw.errors import BenchfwError, PluginError, Unavailable
+from benchfw.measure import meter, optimizers, solvers
 from benchfw.measure.audit import check_outcome
 from benchfw.measure.observer import SLOW_FIRST
 from benchfw.measure.optimizers import checked_answers, measure_optimizer
@@ -249,6 +251,83 @@ def test_a_solver_that_calls_back_ends_at_the_target_by_itself_or_by_a_fault(fol
 
     with pytest.raises(ZeroDivisionError, match="the solver's own"):
         follow(stumble(), budget=Budget(iterations=100))
+
+
+@dataclass(frozen=True)
+class InPlace:
+    """Descends in one array, spoils it after the last answer, and returns or raises."""
+
+    wrap: Callable = lambda x: x
+    raises: bool = False
+
+    def run(self, problem, rng):
+        x = problem.start()
+        yield self.wrap(x)
+        for _ in range(43):
+            x -= 0.1 * problem.grad(x)
+            yield self.wrap(x)
+        x += 1e4
+        if self.raises:
+            raise ZeroDivisionError("in the middle of a step")
+
+
+@dataclass(frozen=True)
+class InPlaceCallingBack(InPlace):
+    """The same, calling back."""
+
+    @from_callback
+    def run(self, problem, rng, callback):
+        answers = InPlace.run(self, problem, rng)
+        next(answers)  # the start
+        for answer in answers:
+            callback(answer)
+
+
+class Wrapped(Line):
+    """A problem whose answers are tuples, or tables, of arrays."""
+
+    def metrics(self, answer):
+        (x,) = answer.values() if isinstance(answer, dict) else answer
+        return super().metrics(x)
+
+
+@pytest.mark.parametrize("kind", [InPlace, InPlaceCallingBack])
+@pytest.mark.parametrize(
+    ("wrap", "problem"),
+    [
+        (lambda x: x, Line),
+        (lambda x: x[:], Line),
+        (lambda x: (x,), Wrapped),
+        (lambda x: {"x": x}, Wrapped),
+    ],
+    ids=["array", "view", "tuple", "dict"],
+)
+def test_the_last_answer_is_measured_as_it_was_before_the_solver_overwrote_it(follow, kind, wrap, problem):
+    outcome, records = follow(kind(wrap), problem(), budget=Budget(iterations=100))
+    assert (outcome.status, outcome.ending) == (Status.DONE, Ending.BY_ITSELF)
+    assert (records[-1].iteration, records[-1].value) == (43, pytest.approx(0.9**43))
+
+
+@pytest.mark.parametrize("kind", [InPlace, InPlaceCallingBack])
+def test_a_solver_that_spoils_its_last_answer_and_raises_keeps_what_it_had(make_trial, slept, kind):
+    records, emit = collector()
+    with pytest.raises(ZeroDivisionError):
+        measure_optimizer(
+            make_trial(budget=Budget(iterations=100)), Line(), kind(raises=True), NUMPY.rng(3), emit
+        )
+    assert (records[-1].iteration, records[-1].value) == (43, pytest.approx(0.9**43))
+
+
+@pytest.mark.parametrize("kind", [InPlace, InPlaceCallingBack])
+def test_copies_of_answers_that_are_overwritten_take_none_of_the_time(follow, monkeypatch, kind):
+    def copy_slowly(answer):
+        time.sleep(3.0)
+        return np.array(answer)
+
+    for module in (meter, optimizers, solvers):
+        monkeypatch.setattr(module, "copy_answer", copy_slowly)
+    _, records = follow(kind(), Line(nap=0.25), budget=Budget(iterations=30))
+    assert [each.seconds for each in records] == [0.25 * each.iteration for each in records]
 
 
 def test_a_fault_of_the_harness_passes_through_a_solver_that_catches_everything(follow):
