@@ -91,7 +91,7 @@ class Meter:
     def __init__(self, problem: Any, budget: Budget) -> None:
         check_counted(type(problem))
         self.clock = Clock(problem.backend)
-        self._on_device = is_device(problem.backend)
+        self.on_device = is_device(problem.backend)
         self._problem = problem
         self._uncounted = float(problem.cost)  # what building the problem, metrics and the harness used
         self._declared = float(getattr(problem, "declared_cost", 0.0))
@@ -126,7 +126,7 @@ class Meter:
         clock, cost, found = self.clock, self.cost, []
         seconds = clock.seconds
         # what other processes do for a method on a device would pass for waiting
-        cpu_seconds = None if self._on_device and has_processes() else clock.cpu_seconds
+        cpu_seconds = None if self.on_device and has_processes() else clock.cpu_seconds
         for name, value in metrics.items():
             metric = str(name)
             if len(metric) > LONGEST_NAME:
@@ -215,12 +215,13 @@ class Meter:
         Where the problem has passes, the look after the first one is at the end of the pass under way.
 
         Each answer may be the last one, of which the metrics are wanted. If the method overwrites them, they
-        are copied, off the clock.
+        are copied, off the clock; not on a device, where each copy would wait for all work.
 
         A fault of the method carries the last good answer in the attributes of `Interrupted`.
         """
         until, cost_limit = self.limits(until)
         problem, answer = self._problem, None
+        overwritten = overwritten and not self.on_device
         try:
             with self.clock as clock:
                 deadline = self.deadline()
@@ -230,23 +231,11 @@ class Meter:
                     if problem.cost >= cost_limit or clock.now() >= deadline:
                         break
                     if overwritten:
-                        answer = self.copy(answer)
+                        answer = clock.leave_out(copy_answer, answer)
                         deadline = self.deadline()
         except Exception as fault:
             raise Interrupted(iteration, answer) from fault
         return iteration, answer
-
-    def copy(self, answer: Any) -> Any:
-        """Return a copy of an answer while the running clock stands still.
-
-        On a device the clock would have to wait for all work at each answer: there the answer is returned.
-        """
-        if self._on_device:
-            return answer
-        self.clock.__exit__()
-        copied = copy_answer(answer)
-        self.clock.__enter__()
-        return copied
 
     def spent(self, iteration: int) -> Outcome | None:
         """Return which limit ends the trial, or nothing while none is used up."""

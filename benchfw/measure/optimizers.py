@@ -114,6 +114,7 @@ def _follow_answers(
     iteration, until, look = -1, 0, observer.look
     before, overwritten = None, False
     while True:
+        looked = iteration
         try:
             iteration, answer = meter.advance(answers, iteration, until, overwritten=overwritten)
         except Interrupted as stop:
@@ -125,7 +126,8 @@ def _follow_answers(
                 return Outcome(Status.FAILED, Ending.FAULT, NO_ANSWER)
             reason = f"method ended by itself after {stop.iteration} iterations"
             return verdict or Outcome(Status.DONE, Ending.BY_ITSELF, reason)
-        overwritten = overwritten or is_overwritten(before, answer)
+        # the first looks are at one answer after the other
+        overwritten = overwritten or (iteration == looked + 1 and is_overwritten(before, answer))
         before = answer
         verdict = look(iteration, copy_answer(answer) if overwritten else answer)
         outcome = verdict or meter.spent(iteration)

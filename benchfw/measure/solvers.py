@@ -200,11 +200,12 @@ class _Listener:
             and self._now() < self._deadline
         ):
             if self._overwritten:  # this answer may be the last one
-                self._latest = self._meter.copy(answer)
+                self._latest = self._meter.clock.leave_out(copy_answer, answer)
                 self._deadline = self._meter.deadline()
             return
         self._meter.clock.__exit__()
-        self._overwritten = self._overwritten or is_overwritten(before, answer)
+        # on a device each copy would wait for all work
+        self._overwritten = not self._meter.on_device and (self._overwritten or is_overwritten(before, answer))
         try:
             self._ended = self._look() or self._meter.spent(self._iteration)
         except BaseException as fault:  # noqa: BLE001 - not the solver's: raised again when it has ended
