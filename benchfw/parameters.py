@@ -14,11 +14,14 @@ import sys
 import textwrap
 import types
 import typing
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, is_dataclass
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias, TypeVar, cast
 
 from benchfw.errors import PluginError
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 REQUIRED = inspect.Parameter.empty
 
@@ -136,7 +139,25 @@ class Parameter:
         return self.name if self.required else f"{self.name} = {self.default!r}"
 
 
-@functools.cache
+def cached_while_alive(function: F) -> F:
+    """Cache what a function says of its first argument, for as long as somebody else has that object.
+
+    A class or a function of a module stays; an object of a session may hold all the data of a problem.
+    """
+    known: weakref.WeakKeyDictionary[Any, dict[Any, Any]] = weakref.WeakKeyDictionary()
+
+    @functools.wraps(function)
+    def cached(subject: Any, *arguments: Any, **options: Any) -> Any:
+        kept = known.setdefault(subject, {})
+        key = arguments, *options.items()
+        if key not in kept:
+            kept[key] = function(subject, *arguments, **options)
+        return kept[key]
+
+    return cast("F", cached)
+
+
+@cached_while_alive
 def parameters_of(factory: Callable[..., Any], hidden: int = 0) -> Mapping[str, Parameter]:
     """Return the parameters of a factory by name, without the first few, which the harness fills in."""
     hints = hints_of(factory)
@@ -188,7 +209,7 @@ SECTION = re.compile(r"^Parameters:\n(?P<lines>(?:[ \t]+\S.*\n?|\n)+)", re.MULTI
 LINE = re.compile(r"^(?P<name>\w+): (?P<text>.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 
 
-@functools.cache
+@cached_while_alive
 def meanings_of(factory: Callable[..., Any]) -> Mapping[str, str]:
     """Return what each parameter means, by name; a class has those of its bases too.
 

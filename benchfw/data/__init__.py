@@ -46,6 +46,7 @@ from benchfw.data.load import (
     verify,
 )
 from benchfw.data.split import Split, Table, has_split, load_table, split, split_documents
+from benchfw.data.spread import deviations
 from benchfw.data.stream import batches
 
 __all__ = [
@@ -65,6 +66,7 @@ __all__ = [
     "check_name",
     "content_hash",
     "dataset_names",
+    "deviations",
     "ensure_available",
     "fetch",
     "find_dataset",

@@ -16,6 +16,7 @@ from benchfw.kernels.conjugate_gradients import conjugate_gradients
 from benchfw.kernels.gram import gaussian_gram, gaussian_gram_length_derivative
 from benchfw.kernels.growing import growing_arrays
 from benchfw.kernels.lanczos import gauss_quadrature, lanczos, lanczos_apply, ritz
+from benchfw.kernels.margins import logistic_loss, logistic_slope
 from benchfw.kernels.operators import (
     Counted,
     DenseOperator,
@@ -61,6 +62,8 @@ __all__ = [
     "kernel",
     "lanczos",
     "lanczos_apply",
+    "logistic_loss",
+    "logistic_slope",
     "namespace",
     "new_update",
     "normals",

@@ -30,7 +30,9 @@ CLOCK_SLACK = 0.05  # seconds, and that share: the clocks of two processes are n
 
 
 def check_outcome(outcome: Outcome, wall_seconds: float, threads: int = 1) -> Outcome:
-    """Return the outcome, or a failed one that says what cannot be true in it; the records stay.
+    """Return the outcome, or a failed one that says what cannot be true in it.
+
+    Its records stay, but for those whose time or cost is NaN, which no store holds.
 
     `wall_seconds` is how long the trial took by the caller's clock; with a clock of the processor's time,
     `threads` of them pass at once.
@@ -38,7 +40,8 @@ def check_outcome(outcome: Outcome, wall_seconds: float, threads: int = 1) -> Ou
     fault = _find_fault(outcome, wall_seconds * threads)
     if fault is None:
         return outcome
-    return change(outcome, status=Status.FAILED, ending=Ending.UNTRUE, reason=fault)
+    kept = tuple(each for each in outcome.records if not math.isnan(each.seconds + each.cost))
+    return change(outcome, status=Status.FAILED, ending=Ending.UNTRUE, reason=fault, records=kept)
 
 
 def _find_fault(outcome: Outcome, available: float) -> str | None:

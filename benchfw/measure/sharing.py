@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchfw.parameters import cached_while_alive
+
 MOST_SHARED = 1 << 26  # bytes of an array that is copied to see whether a method writes into it
 
 MOST_SEEN = 10_000  # objects: a global may be a list of a million
@@ -18,7 +20,7 @@ WRAPPERS = (functools.partial, functools.cached_property, MethodType, staticmeth
 WRAPPED = ("func", "args", "keywords", "__func__", "__self__", "fget")
 
 
-@functools.cache
+@cached_while_alive
 def shared_arrays(factory: Callable[..., Any]) -> tuple[NDArray[Any], ...]:
     """Return the arrays that a problem's code refers to.
 

@@ -84,7 +84,7 @@ def _time(before: int, count: int, trial: Trial, registry: Registry) -> tuple[fl
     backend, (problem, answers) = get_backend(trial.backend), _go_to(before, trial, registry)
     backend.synchronize()
     wall, cpu, cost = perf_counter(), process_time(), float(problem.cost)
-    _take(answers, count, trial)
+    _take(answers, count, trial, since=before)
     used = process_time() - cpu
     backend.synchronize()
     return perf_counter() - wall, used, float(problem.cost) - cost
@@ -96,7 +96,7 @@ def _trace(before: int, count: int, trial: Trial, registry: Registry) -> tuple[D
     backend.synchronize()
 
     def go_on() -> None:
-        _take(answers, count, trial)
+        _take(answers, count, trial, since=before)
         backend.synchronize()
 
     return backend.events_during(go_on)
@@ -112,14 +112,16 @@ def _go_to(before: int, trial: Trial, registry: Registry) -> tuple[Any, Iterator
     if not callable(getattr(method, "run", None)):
         raise BenchfwError(f"{trial.method.label} has no steps: it does not yield answers one after another")
     answers = iter(prepare_method(method, problem, "run").method.run(problem, backend.rng(seed)))
-    _take(answers, before + 1, trial)  # the start is an answer, too
+    _take(answers, before + 1, trial, since=-1)  # the start is an answer, too
     return problem, answers
 
 
-def _take(answers: Iterator[Any], count: int, trial: Trial) -> None:
+def _take(answers: Iterator[Any], count: int, trial: Trial, since: int) -> None:
+    """Take so many answers, the first of which is the one of step `since` + 1."""
     taken = sum(1 for _ in islice(answers, count))
     if taken < count:
-        raise BenchfwError(f"{trial.method.label} ended after {taken} more steps; ask for fewer")
+        last = max(since + taken, 0)
+        raise BenchfwError(f"{trial.method.label} ended by itself after step {last}; ask for fewer")
 
 
 def _stretches(events: Sequence[DeviceEvent]) -> list[tuple[float, float, str]]:

@@ -80,6 +80,7 @@ def connect(path: Path, *, create: bool) -> sqlite3.Connection:
         except sqlite3.OperationalError as fault:
             if create or fault.sqlite_errorcode & 0xFF not in UNWRITABLE:
                 raise
+            base.close()
             base = sqlite3.connect(immutable_address(path), uri=True)
             refused.callback(base.close)
             check_schema(base, path)

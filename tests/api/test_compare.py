@@ -1,5 +1,7 @@
 """benchfw.compare: objects of a session as problems and methods, by the same engine as a suite's."""
 
+import gc
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -455,3 +457,32 @@ def test_a_function_that_returns_its_answer_is_called_by_its_name():
     result = benchfw.compare(lone["problem"], lone["fit"], **options)
     said = "fit() returned ndarray, not a generator; use yield, or take `effort` as a parameter"
     assert said in " ".join(repr(result).split())
+
+
+class Heavy:
+    """A problem of a session; its data may fill the memory."""
+
+    backend = get_backend("numpy")
+
+    def __init__(self):
+        self.data, self.optimum = np.ones(3), np.zeros(3)
+
+    def start(self):
+        return self.data.copy()
+
+    def value(self, x):
+        return float(x @ x)
+
+    def grad(self, x):
+        return 2 * x
+
+
+@pytest.mark.parametrize("jobs", [0, 1])
+def test_a_comparison_does_not_keep_the_problems_of_a_session_alive(jobs):
+    problem, method = Heavy(), {"use": "gd", "step": 0.1}
+    result = benchfw.compare(problem, method, jobs=jobs, budget={"iterations": 3}, repetitions=1)
+    assert result.counts == {"done": 1}
+    there = weakref.ref(problem)
+    del problem, result
+    gc.collect()
+    assert there() is None

@@ -11,6 +11,7 @@ pytest.importorskip("distributed", reason="dask.distributed is not installed; pi
 
 from benchfw.backends import Device
 from benchfw.errors import BenchfwError
+from benchfw.harness.dask import survey
 from benchfw.harness.dask.cluster import POLL_SECONDS, Cluster, WorkerSlot, connected
 from benchfw.harness.dask.executor import DaskExecutor
 from benchfw.harness.dask.slurm import SETTINGS
@@ -100,6 +101,12 @@ def test_a_plugin_file_travels_with_the_modules_beside_it(toys, tmp_path):
     toys.with_name("toy_helper.py").unlink()
     found = survey_apart(SurveyRequest((file,), (("optimizer", "slide"),), ("numpy",), 1, ()))
     assert here.startswith(found.versions["the source of toys"])
+
+
+def test_a_machine_that_takes_too_long_to_look_is_refused_in_one_line(monkeypatch):
+    monkeypatch.setattr(survey, "SURVEY_SECONDS", 0.001)
+    with pytest.raises(BenchfwError, match=r"it could not look at what it has within 0\.001 s"):
+        survey.survey_apart(SurveyRequest((), (), ("numpy",), 1, ()))
 
 
 def test_a_plugin_that_a_machine_lacks_is_told_in_one_line():

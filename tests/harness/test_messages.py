@@ -1,11 +1,19 @@
 """What a worker says about a trial arrives as it was said."""
 
 import json
+import os
 from dataclasses import replace
 
 import pytest
 
-from benchfw.harness.workers.messages import BadMessage, outcome_of, plain_outcome
+from benchfw.harness.workers.messages import (
+    NEW,
+    BadMessage,
+    outcome_of,
+    pack_whole,
+    plain_outcome,
+    receive_whole,
+)
 from benchfw.records import Counting, Ending, Outcome, Status
 
 WHOLE = Outcome(
@@ -34,3 +42,18 @@ def test_every_field_of_an_outcome_travels(outcome):
 def test_a_field_of_another_type_is_not_an_outcome(wrong):
     with pytest.raises(BadMessage, match="no outcome"):
         outcome_of({**plain_outcome(WHOLE), **wrong})
+
+
+def test_a_message_may_come_through_the_pipe_in_pieces(monkeypatch):
+    read = os.read
+    monkeypatch.setattr(os, "read", lambda file, size: read(file, min(size, 3)))
+    ends = os.pipe()
+    try:
+        os.write(ends[1], pack_whole(WHOLE).removeprefix(NEW))
+        assert receive_whole(ends[0]) == WHOLE
+        os.write(ends[1], pack_whole(WHOLE).removeprefix(NEW)[:-1])
+        os.close(ends[1])
+        with pytest.raises(EOFError):
+            receive_whole(ends[0])
+    finally:
+        os.close(ends[0])

@@ -36,7 +36,6 @@ def test_what_can_be_true_is_returned_as_it_is():
     ("values", "sentence"),
     [
         ([(-2420.0, 0.0, 1.0)], "seconds of iteration 0 is -2420.0; it must be a finite number from 0"),
-        ([(math.nan, 0.0, 1.0)], "seconds of iteration 0 is nan"),
         ([(0.0, math.inf, 1.0)], "cost of iteration 0 is inf"),
         ([(0.5, 1.0, 2.0), (0.25, 2.0, 1.0)], "seconds went down from 0.5 to 0.25 at iteration 1"),
         ([(0.5, 1.0, 2.0), (0.5, 0.0, 1.0)], "cost went down from 1 to 0 at iteration 1"),
@@ -50,6 +49,12 @@ def test_what_cannot_be_true_fails_and_keeps_its_records(values, sentence):
     found = check_outcome(given, 1.0)
     assert (found.status, found.ending, found.records) == (Status.FAILED, Ending.UNTRUE, given.records)
     assert sentence in found.reason
+
+
+def test_a_record_without_a_time_or_a_cost_is_left_out_since_no_store_holds_it():
+    found = check_outcome(outcome((0.0, 0.0, 9.0), (math.nan, 1.0, 3.0), (1.0, math.nan, 2.0)), 1.0)
+    assert (found.status, [each.iteration for each in found.records]) == (Status.FAILED, [0])
+    assert "seconds of iteration 1 is nan" in found.reason
 
 
 def test_iterations_rise():

@@ -137,10 +137,11 @@ def test_what_is_still_in_the_journal_is_not_left_out_where_nothing_can_be_writt
     journal = path.with_name(f"{path.name}-wal")
     refusal = sqlite3.OperationalError("unable to open database file")
     refusal.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
-    check, refusals = connection.check_schema, [refusal] * 2
+    check, refusals, refused = connection.check_schema, [refusal] * 2, []
 
     def refuse(base, place):
         if refusals:
+            refused.append(base)
             raise refusals.pop()
         check(base, place)
 
@@ -152,6 +153,9 @@ def test_what_is_still_in_the_journal_is_not_left_out_where_nothing_can_be_writt
     refusals[:] = [refusal]
     with Store(path) as store:
         assert store.runs() == []
+    for base in refused:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            base.execute("SELECT 1")
     refusal.sqlite_errorcode = sqlite3.SQLITE_BUSY
     refusals[:] = [refusal]
     with pytest.raises(StoreError, match="another process is using it"):

@@ -125,15 +125,18 @@ def _specs(trial: Trial) -> Iterator[tuple[str, Spec]]:
 
 def survey_apart(request: SurveyRequest) -> MachineSurvey:
     """Return the survey of this machine as a new process sees it; BenchfwError if there is none."""
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", __name__],
-        input=json.dumps({**asdict(request), "path": sys.path}),
-        env={**os.environ, "PYTHONPATH": str(Path(benchfw.__file__).parent.parent)},
-        capture_output=True,
-        text=True,
-        timeout=SURVEY_SECONDS,
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", __name__],
+            input=json.dumps({**asdict(request), "path": sys.path}),
+            env={**os.environ, "PYTHONPATH": str(Path(benchfw.__file__).parent.parent)},
+            capture_output=True,
+            text=True,
+            timeout=SURVEY_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise BenchfwError(f"it could not look at what it has within {SURVEY_SECONDS:g} s") from None
     try:
         answer: dict[str, Any] = json.loads(done.stdout)
     except ValueError:

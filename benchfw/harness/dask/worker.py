@@ -121,8 +121,10 @@ class WorkerPool(WorkerPlugin):  # type: ignore[misc]
 
     def run(self, trials: Sequence[Trial], device: Device | None) -> list[Finished]:
         """Run trials in a process that has run some before, if there is one; called in a task's thread."""
-        idle = self._idle[device]
-        executor = idle.pop() if idle else self._new(device)
+        try:  # another thread may take the last one
+            executor = self._idle[device].pop()
+        except IndexError:
+            executor = self._new(device)
         key = get_worker().get_current_task()
         self._busy[key] = executor
         try:
@@ -138,7 +140,7 @@ class WorkerPool(WorkerPlugin):  # type: ignore[misc]
         if len(ended) < len(trials):
             executor.close()
             raise BenchfwError("cancelled: no client is waiting for it")
-        idle.append(executor)
+        self._idle[device].append(executor)
         if self._closed:
             self._close_idle()
         return ended

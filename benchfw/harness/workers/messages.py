@@ -116,9 +116,9 @@ def pack_repeat(number: int, request: Request, *, bell: bool) -> bytes:
 
 def receive_repeat(requests: int, earlier: Sequence[Request]) -> Request:
     """Read such a request from the pipe, after its tag."""
-    number, repetition, last, bell, length = _REPEAT.unpack(os.read(requests, _REPEAT.size))
+    number, repetition, last, bell, length = _REPEAT.unpack(_read(requests, _REPEAT.size))
     request: Request = earlier[number]
-    trial = change(request.trial, repetition=repetition, key=os.read(requests, length).decode())
+    trial = change(request.trial, repetition=repetition, key=_read(requests, length).decode())
     return change(request, trial=trial, last=last, bell=bell)
 
 
@@ -130,14 +130,20 @@ def pack_whole(message: Setup | Request) -> bytes:
 
 def receive_whole(requests: int) -> Any:
     """Read what the parent sends whole from the pipe, after its tag."""
-    (missing,) = _LENGTH.unpack(os.read(requests, _LENGTH.size))
-    parts = []
-    while missing:
+    (length,) = _LENGTH.unpack(_read(requests, _LENGTH.size))
+    return pickle.loads(_read(requests, length))  # noqa: S301 - from the parent
+
+
+def _read(requests: int, length: int) -> bytes:
+    """Read so many bytes from the pipe, which may come in pieces."""
+    parts = [os.read(requests, length)]
+    missing = length - len(parts[0])
+    while missing and parts[-1]:
         parts.append(os.read(requests, missing))
-        if not parts[-1]:
-            raise EOFError
         missing -= len(parts[-1])
-    return pickle.loads(b"".join(parts))  # noqa: S301 - from the parent
+    if missing:
+        raise EOFError
+    return b"".join(parts)
 
 
 def write_line(file: int, content: Sequence[Any]) -> None:

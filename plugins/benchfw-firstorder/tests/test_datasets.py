@@ -13,7 +13,7 @@ from benchfw_firstorder import Lasso, LeastSquares, LogisticRegression
 def folder(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     features = rng.normal(2.0, 3.0, (40, 4))
-    features[:, 3] = 1.0
+    features[:, 3] = 0.1  # whose computed deviation is not 0
     np.savez(tmp_path / "line.npz", x=features, y=rng.normal(size=40))
     np.savez(tmp_path / "signs.npz", X=features, y=np.tile([0, 7], 20), train_idx=np.arange(30))
     bits = np.packbits(rng.integers(0, 2, (40, 5)), axis=1)

@@ -293,8 +293,8 @@ def test_adaptive_methods_are_their_formulas(logistic, optimizer, by_hand):
     np.testing.assert_allclose(answers(optimizer, logistic, 25)[-1], expected, atol=1e-13)
 
 
-@pytest.mark.parametrize("optimizer", [SGD, SVRG, Adam, AdaGrad, RMSprop, AdaDelta])
-def test_steps_take_the_draws_of_an_estimator_that_has_a_sequence_of_its_own(logistic, optimizer):
+@pytest.mark.parametrize("optimizer", [SGD, SVRG, Adam, AdaGrad, RMSprop, AdaDelta, ProximalGradient, Fista])
+def test_steps_take_the_draws_of_an_estimator_that_has_a_sequence_of_its_own(backend, optimizer):
     class InTurn:
         """Samples 0 to 3, 4 to 7, …"""
 
@@ -309,7 +309,8 @@ def test_steps_take_the_draws_of_an_estimator_that_has_a_sequence_of_its_own(log
                 yield partial(problem.grad_batch, batch=np.arange(first, first + 4))
 
     seen = []
-    answers(optimizer(step=0.01, estimator=InTurn()), logistic, 5)
+    problem = Lasso if optimizer in {ProximalGradient, Fista} else LogisticRegression
+    answers(optimizer(step=0.01, estimator=InTurn()), problem(backend, backend.rng(5)), 5)
     assert seen == [0, 4, 8, 12, 16]
 
 

@@ -59,7 +59,7 @@ class FeaturePredictor:
         return self.notes
 
     def save(self, path: str | Path) -> None:
-        """Write what makes f to a file of the format npz: seeds, covariance, coefficients and scale."""
+        """Write what makes f to a file of the format npz, and how it is computed; not the notes."""
         frequencies, blocks = self.frequencies, self.coefficients
         shape = (len(blocks), 2, frequencies.count, self.num_outputs)
         coefficients = np.empty(shape, dtype=np.float32)
@@ -75,6 +75,7 @@ class FeaturePredictor:
                 **vars(frequencies.covariance),
                 coefficients=coefficients,
                 scale=self.scale,
+                tensor_cores=self.tensor_cores,
             )
 
     @classmethod
@@ -93,11 +94,13 @@ class FeaturePredictor:
                 _, _, count, num_outputs = blocks.shape
                 place = (int(saved["dimension"]), count, *map(int, saved["address"]))
                 frequencies = get_frequencies(str(saved["kind"]), backend, covariance, *place)
+                tensor_cores = bool(saved["tensor_cores"])
         except (KeyError, ValueError, TypeError, EOFError, BadZipFile) as fault:
             raise BenchfwError(
                 f"{path} is not a predictor: load reads what FeaturePredictor.save wrote"
             ) from fault
-        return cls(frequencies, tuple(map(backend.asarray, blocks)), scale, num_outputs)
+        coefficients = tuple(map(backend.asarray, blocks))
+        return cls(frequencies, coefficients, scale, num_outputs, tensor_cores=tensor_cores)
 
 
 @dataclass(frozen=True)

@@ -335,6 +335,7 @@ def test_what_cannot_be_classified_is_refused_in_one_sentence(write, arrays, par
     ("arrays", "params", "sentence"),
     [
         ({"y": np.ones(300)}, {}, "the targets of 'own' are all 1: nothing to predict"),
+        ({"y": np.full(300, 1.1)}, {}, "the targets of 'own' are all 1.1: nothing to predict"),
         ({"y": np.where(CLASSES, 1.0, np.inf)}, {}, r"array 'y' has inf in row \d+ "),
         ({"x": BROKEN}, {}, r"array 'x' has (nan|inf) in row \d+, column \d+"),
         ({"y": FEATURES[:, :2]}, {}, r"has labels of the shape \(300, 2\)"),

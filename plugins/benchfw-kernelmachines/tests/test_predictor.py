@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -65,6 +66,11 @@ def test_a_predictor_that_was_saved_and_loaded_is_the_same(kind, covariance, tmp
     assert loaded.frequencies == made.frequencies
     np.testing.assert_array_equal(loaded.predict(points()), made.predict(points()))
     assert loaded.squared_norm() == made.squared_norm()
+
+
+def test_a_predictor_without_tensor_cores_is_loaded_as_one(tmp_path):
+    replace(predictor_of(), tensor_cores=False).save(tmp_path / "answer.npz")
+    assert not FeaturePredictor.load(tmp_path / "answer.npz", BACKEND).tensor_cores
 
 
 def test_a_file_holds_seeds_and_coefficients_only(tmp_path):

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse
 
 from benchfw import BenchfwError
-from benchfw.kernels.operators import as_operator
+from benchfw.kernels.operators import DenseOperator, as_operator
 from benchfw_firstorder import SVRG, Exact
 from benchfw_spectral import (
     Chebyshev,
@@ -302,6 +302,22 @@ def test_the_cost_is_half_the_degree_for_a_value_and_the_degree_with_its_pairs_f
     before = problem.cost
     Chebyshev(probes=3, distribution=Deterministic(10), mode="hankel").draw(problem, backend.rng(1))(THETA)
     assert problem.cost - before == 3 * (9 + 10)
+
+
+@pytest.mark.parametrize("degree", [0, 1, 2, 5])
+def test_the_kernel_of_pairs_counts_the_products_that_it_makes(backend, degree):
+    class Counting(DenseOperator):
+        def update(self, block, *arguments):
+            made.append(block.shape[1])
+            return super().update(block, *arguments)
+
+        whole = None
+
+    made, probes, weights = [], np.ones((6, 2), order="F"), np.ones(degree + 1)
+    chebyshev_pairs(probes, Counting(np.eye(6)), weights, (-2.0, 2.0), "hankel")
+    flops, _ = chebyshev_pairs.counts(probes, np.eye(6), weights, (-2.0, 2.0))
+    a_product = 2 * 6**2 + 6 * 6  # with one column, and what a recurrence and two inner products take
+    assert flops == sum(made) * a_product + 2 * degree**2 * probes.size
 
 
 def test_the_standard_error_is_known_for_a_fixed_degree_alone(backend):

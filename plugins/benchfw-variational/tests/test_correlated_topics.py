@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchfw import BenchfwError
-from benchfw.data import local_datasets
+from benchfw.data import load, local_datasets
 from benchfw_variational.optimizers.ctm_em import CTMDelta, CTMLaplace, CTMMeanField, CTMProximalGradient
 from benchfw_variational.optimizers.ctm_pg_svi import CTMProximalSVI, CTMProximalSVIMeanField
 from benchfw_variational.problems.correlated_topics import CorrelatedTopics
@@ -336,13 +336,29 @@ def test_where_theta_is_known_one_pass_is_all(backend):
 @pytest.mark.parametrize(
     ("params", "words"),
     [
-        ({"documents": 2}, "2 documents are too few for 3 topics"),
+        ({"documents": 2}, "2 training documents with words are too few for 3 topics"),
         ({"dataset": "sonar-like"}, "holds no word counts"),
     ],
 )
 def test_bad_parameters_are_refused_in_a_sentence(backend, params, words):
     with pytest.raises((BenchfwError, ValueError), match=words):
         build(backend, **params)
+
+
+def test_topics_begin_with_documents_that_have_words(backend, tmp_path, monkeypatch):
+    monkeypatch.setenv("BENCHFW_DATA", str(tmp_path))
+    arrays = dict(load(TWIN))
+    lengths = np.diff(arrays["indptr"])
+    gone = np.arange(len(lengths)) % 3 > 0  # two in three are empty
+    for name in ("indices", "data", "half1"):
+        arrays[name] = arrays[name][~np.repeat(gone, lengths)]
+    arrays["indptr"] = np.concatenate([[0], np.cumsum(np.where(gone, 0, lengths))])
+    np.savez(tmp_path / "gaps.npz", **arrays)
+    for seed in range(10):
+        problem = CorrelatedTopics(backend, backend.rng(seed), dataset="gaps", topics=TOPICS)
+        assert np.isfinite(problem.start().words).all()
+    with pytest.raises(BenchfwError, match="training documents with words are too few for 30 topics"):
+        build(backend, "gaps", topics=30)
 
 
 @AP

@@ -57,7 +57,8 @@ class ScipyMinimize:
 
     Value and gradient come from the problem, together where it has `value_and_grad`; products with the
     Hessian from its `hessp`. The `box` becomes bounds; trust-constr starts just inside of them. Without
-    options that say otherwise no tolerance and no number of iterations ends the run. A penalty is not seen.
+    options that say otherwise no tolerance and no number of iterations ends the run, but COBYLA and COBYQA
+    end when their trust region is small. A penalty is not seen.
 
     Parameters:
       method: as SciPy calls it.

@@ -30,8 +30,9 @@ class TorchModule(CountedProblem):
         Python the class, the function, or a module, which then is the start.
       loss: loss(outputs, targets), a mean over the samples, such as "torch.nn.functional:mse_loss".
       data: a function that returns inputs and targets with a row for each sample, or from Python these two.
-      dataset: a data set by name in place of that: features, and targets that are not classes, are
+      dataset: a data set by name in place of that: features, and targets that are numbers, are
         standardized, and classes are numbered from 0.
+      targets: what the targets of that data set are. Without it, whole numbers are classes.
       dtype: the type of the parameters and of real data; the module's own, if not given.
       options: the arguments of what makes the module.
     """
@@ -57,6 +58,7 @@ class TorchModule(CountedProblem):
         loss: OwnPlace | Loss,
         data: CodePlace | Callable[[], Any] | tuple[Any, Any] | None = None,
         dataset: DatasetName | None = None,
+        targets: Literal["classes", "numbers"] | None = None,
         dtype: Literal["float32", "float64"] | None = None,
         **options: Any,
     ) -> None:
@@ -78,7 +80,7 @@ class TorchModule(CountedProblem):
         self._names, self._shapes = list(named), [each.shape for each in named.values()]
         self._sizes = [each.numel() for each in named.values()]
         self._start = self._array(torch.cat([each.detach().reshape(-1) for each in named.values()]))
-        pair = _table(dataset) if dataset is not None else data() if callable(data) else data
+        pair = _table(dataset, targets) if dataset is not None else data() if callable(data) else data
         self._inputs, self._targets = (_tensor(each, place, *kinds) for each in pair)
         self.num_samples = len(self._inputs)
         if len(self._targets) != self.num_samples or not self.num_samples:
@@ -176,18 +178,22 @@ def _tensor(values: Any, place: Any, dtype: Any) -> Any:
     return found.to(place, dtype if found.dtype.is_floating_point else found.dtype)
 
 
-def _table(name: str) -> tuple[Any, Any]:
+def _table(name: str, targets_are: str | None) -> tuple[Any, Any]:
     """Return the training rows of a data set, or all where it says nothing of it."""
     from benchfw.data import has_split, load, load_table
 
     arrays = load(name)
     features, targets = load_table(name, "train" if has_split(name, arrays) else "all", arrays=arrays)
-    if targets.dtype.kind != "f":
+    if targets_are is None:
+        targets_are = "numbers" if targets.dtype.kind == "f" else "classes"
+    if targets_are == "classes":
         return _standardized(features), np.unique(targets, return_inverse=True)[1]
     return _standardized(features), _standardized(targets)
 
 
 def _standardized(values: Any) -> Any:
+    from benchfw.data import deviations
+
     real = np.asarray(values, dtype=np.float64)
-    spread = real.std(axis=0)
+    spread = deviations(real)
     return (real - real.mean(axis=0)) / np.where(spread > 0, spread, 1.0)

@@ -46,7 +46,7 @@ def popularity_weights(count: int, flatness: float) -> Array:
 
 
 def exponential(values: Array) -> Array:
-    """Return e^x for x between -1000 and 1000 to 1 %, by arithmetic that every machine does alike."""
+    """Return e^x for |x| up to 36 to 1 %, by arithmetic that every machine does alike."""
     result = 1 + values / (1 << 16)
     for _ in range(16):
         result = result * result

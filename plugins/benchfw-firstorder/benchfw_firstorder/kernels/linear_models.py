@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from benchfw.kernels import kernel, namespace
+from benchfw.kernels import kernel, logistic_loss, logistic_slope, namespace
 
 COLUMNS = 64  # of the samples
 
@@ -54,18 +54,14 @@ def _least_squares_gradient_numpy(A: Any, b: Any, x: Any) -> Any:
 @kernel("logistic-value", counts=_value_counts)
 def logistic_value(A: Any, y: Any, x: Any) -> Any:
     """Return the mean of log(1 + exp(-y_i a_i'x)), a 0-d array: A (n, d), labels y (n,) of ±1, x (d,)."""
-    xp = namespace(A)
-    margin = y * (A @ x)
-    size = xp.abs(margin)
-    # log(1 + e^-m) = max(-m, 0) + log(1 + e^-|m|): nothing overflows, and |m| - m is exact
-    return xp.sum((size - margin) * 0.5 + xp.log1p(xp.exp(-size))) / max(A.shape[0], 1)
+    return namespace(A).sum(logistic_loss(y * (A @ x))) / max(A.shape[0], 1)
 
 
 @logistic_value.on("numpy")
 def _logistic_value_numpy(A: Any, y: Any, x: Any) -> Any:
     margin = A @ x
     margin *= y
-    size = np.abs(margin)
+    size = np.abs(margin)  # log(1 + e^-m) = max(-m, 0) + log(1 + e^-|m|), and m - |m| is exact
     margin -= size
     margin *= -0.5
     np.negative(size, out=size)
@@ -77,11 +73,7 @@ def _logistic_value_numpy(A: Any, y: Any, x: Any) -> Any:
 def logistic_gradient(A: Any, y: Any, x: Any) -> Any:
     """Return the gradient of `logistic_value`, -A'(y s) / n with s_i = 1 / (1 + exp(y_i a_i'x)): (d,)."""
     xp = namespace(A)
-    margin = y * (A @ x)
-    decay = xp.exp(-xp.abs(margin))
-    # e^-|m| never overflows, and gives s with small relative error where it is tiny
-    slope = xp.where(margin < 0, xp.ones_like(decay), decay) / (1.0 + decay)
-    return xp.matrix_transpose(A) @ (y * slope) / -max(A.shape[0], 1)
+    return xp.matrix_transpose(A) @ (y * logistic_slope(y * (A @ x))) / max(A.shape[0], 1)
 
 
 @logistic_gradient.on("numpy")

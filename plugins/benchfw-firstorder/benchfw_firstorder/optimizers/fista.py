@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Array, Composite, Estimator, Log, Positive, Rng
+from benchfw import Array, Composite, Estimator, Log, Positive, Rng, draws_of
 from benchfw_firstorder.estimators.exact import EXACT, Exact
 from benchfw_firstorder.optimizers.nesterov import nesterov_momenta
 from benchfw_firstorder.rates import Curve, Iterations, accelerated_rate, knows
@@ -35,10 +35,11 @@ class Fista:
         step = resolve_step(self.step, problem)
         momenta = nesterov_momenta()
         x = before = problem.start()
+        draws = draws_of(self.estimator, problem, rng)
         while True:
             yield x
             y = x + next(momenta) * (x - before)
-            x, before = problem.prox(y - step * self.estimator.draw(problem, rng)(y), step), x
+            x, before = problem.prox(y - step * next(draws)(y), step), x
 
     def bound(self, problem: Composite, iterations: Iterations) -> Curve | None:
         """Return an upper bound of the gap, or None where no theorem applies."""

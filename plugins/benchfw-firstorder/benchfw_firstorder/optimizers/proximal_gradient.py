@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Array, Composite, Estimator, Log, Positive, Rng
+from benchfw import Array, Composite, Estimator, Log, Positive, Rng, draws_of
 from benchfw_firstorder.estimators.exact import EXACT, Exact
 from benchfw_firstorder.rates import Curve, Iterations, knows, proximal_gradient_rate
 from benchfw_firstorder.steps import resolve_step
@@ -33,9 +33,10 @@ class ProximalGradient:
         """Yield x_0, x_1, …"""
         step = resolve_step(self.step, problem)
         x = problem.start()
+        draws = draws_of(self.estimator, problem, rng)
         while True:
             yield x
-            x = problem.prox(x - step * self.estimator.draw(problem, rng)(x), step)
+            x = problem.prox(x - step * next(draws)(x), step)
 
     def bound(self, problem: Composite, iterations: Iterations) -> Curve | None:
         """Return an upper bound of the gap, or None where no theorem applies."""

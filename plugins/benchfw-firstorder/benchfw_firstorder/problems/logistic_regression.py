@@ -7,6 +7,7 @@ from copy import deepcopy
 from typing import Annotated, Any, ClassVar
 
 from benchfw import Array, Backend, Constants, Count, DatasetName, Fraction, Positive, Range, Rng
+from benchfw.kernels import logistic_loss, logistic_slope
 from benchfw_firstorder.kernels.linear_models import logistic_gradient, logistic_value
 from benchfw_firstorder.problems.content_cache import kept_by_content
 from benchfw_firstorder.problems.linear_model import LinearModel
@@ -66,12 +67,11 @@ class LogisticRegression(LinearModel):
 
     def losses(self, predictions: Array, targets: Array) -> Array:
         """Return log(1 + exp(-b a·x))."""
-        return self.backend.xp.logaddexp(0.0, -targets * predictions)
+        return logistic_loss(targets * predictions)
 
     def loss_slopes(self, predictions: Array, targets: Array) -> Array:
         """Return -b/(1 + exp(b a·x))."""
-        xp = self.backend.xp
-        return -targets * (0.5 - 0.5 * xp.tanh(targets * predictions / 2))  # tanh cannot overflow
+        return targets * logistic_slope(targets * predictions)
 
     def loss_curvatures(self, predictions: Array, targets: Array) -> Array:
         """Return p(1 - p) with p = 1/(1 + exp(-a·x))."""

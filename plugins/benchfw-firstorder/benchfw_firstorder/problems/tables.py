@@ -65,8 +65,10 @@ def _flat(table: Any) -> tuple[Array, NDArray[Any]]:
 
 def _scaled(targets: NDArray[Any], *others: NDArray[Any]) -> list[Array]:
     """Return targets, and others, minus the mean of the first, over their standard deviation."""
+    from benchfw.data import deviations
+
     values = targets.astype(np.float64)
-    mean, spread = values.mean(), values.std() or 1.0
+    mean, spread = values.mean(), float(deviations(values)) or 1.0
     return [(each.astype(np.float64) - mean) / spread for each in (targets, *others)]
 
 
@@ -79,8 +81,10 @@ def _labels(name: str, targets: NDArray[Any], *others: NDArray[Any]) -> list[Arr
 
 def _standardized(name: str, features: Array, *others: Array) -> list[Array]:
     """Return features, and others, with the columns of the first at mean 0 and variance 1."""
+    from benchfw.data import deviations
+
     with np.errstate(over="ignore"):
-        spread = features.std(axis=0)
+        spread = deviations(features)
     if not np.isfinite(spread).all():  # dividing by it would turn the column into zeros
         column = int(np.argmin(np.isfinite(spread)))
         raise BenchfwError(

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from benchfw import Array, Backend, BenchfwError, Count, DatasetName, NonNegative, Positive, Range, Rng
-from benchfw.data import Table
+from benchfw.data import Table, deviations
 from benchfw_kernelmachines.covariances import CovarianceName
 from benchfw_kernelmachines.losses import get_loss
 from benchfw_kernelmachines.predictor import GramPredictor
@@ -86,7 +86,7 @@ class KernelRegression(KernelRiskProblem):
     def learn_labels(self, labels: np.ndarray) -> None:
         """Learn mean and deviation of the targets; BenchfwError where they are constant."""
         self._mean = float(labels.mean(dtype=np.float64))
-        self._deviation = float(labels.std(dtype=np.float64))
+        self._deviation = float(deviations(labels))
         if self._deviation == 0:
             raise BenchfwError(f"the targets of '{self._dataset}' are all {self._mean:g}: nothing to predict")
 

@@ -101,7 +101,7 @@ def _pairs_counts(
     """Return the cost of "hankel"."""
     del interval, method
     degree = weights.shape[0] - 1
-    flops, moved = _counts(probes, matrix, degree)
+    flops, moved = _counts(probes, matrix, max(degree - 1, 0))
     return flops + 2.0 * degree**2 * probes.size, moved + 2.0 * degree * probes.nbytes
 
 

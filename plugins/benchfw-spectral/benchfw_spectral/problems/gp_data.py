@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchfw import BenchfwError
-from benchfw.data import load, load_table, split
+from benchfw.data import deviations, load, load_table, split
 
 Array = NDArray[np.float64]
 Arrays = dict[str, NDArray[Any]]
@@ -69,14 +69,15 @@ def _table(name: str, arrays: Arrays, points: int | None) -> RegressionData:
     train = load_table(name, "train", arrays=arrays)
     test = load_table(name, "test", arrays=arrays)
     rows, values = train.features[:points].astype(np.float64), train.targets[:points].astype(np.float64)
-    centre, spread = rows.mean(axis=0), rows.std(axis=0)
+    centre, spread = rows.mean(axis=0), deviations(rows)
     varying = spread > 0  # a constant column tells no two points apart
-    if not varying.any() or not values.std() > 0:
+    deviation = float(deviations(values))
+    if not varying.any() or not deviation > 0:
         raise BenchfwError(f"features or targets of '{name}' are constant over its {len(rows)} training rows")
     inputs, test_inputs = (
         ((each - centre) / np.where(varying, spread, 1.0))[:, varying] for each in (rows, test.features)
     )
-    targets, test_targets = ((each - values.mean()) / values.std() for each in (values, test.targets))
+    targets, test_targets = ((each - values.mean()) / deviation for each in (values, test.targets))
     # two standardized points are about √(2p) apart
     start = Start(0.5, 1.0, float(np.sqrt(inputs.shape[1])))
     return RegressionData(inputs, targets, test_inputs, test_targets, start)

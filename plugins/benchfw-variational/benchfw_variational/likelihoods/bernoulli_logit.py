@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from benchfw import Array
-from benchfw.kernels import namespace
+from benchfw.kernels import logistic_loss, logistic_slope, namespace
 from benchfw_variational.kernels.expectations import logistic_expectations, logistic_log_mean
 from benchfw_variational.likelihoods.targets import check_signs
 from benchfw_variational.oracles import Local
@@ -25,17 +25,11 @@ class BernoulliLogit:
 
     def loss(self, targets: Array, latent: Array) -> Array:
         """Return log(1 + e^(-yz))."""
-        xp = namespace(latent)
-        margin = targets * latent
-        size = xp.abs(margin)
-        return (size - margin) / 2 + xp.log1p(xp.exp(-size))
+        return logistic_loss(targets * latent)
 
     def slope(self, targets: Array, latent: Array) -> Array:
         """Return -y σ(-yz)."""
-        xp = namespace(latent)
-        margin = targets * latent
-        decay = xp.exp(-xp.abs(margin))
-        return -targets * xp.where(margin < 0, 0.0 * decay + 1.0, decay) / (1.0 + decay)
+        return targets * logistic_slope(targets * latent)
 
     def curvature(self, targets: Array, latent: Array) -> Array:
         """Return σ(z) σ(-z)."""

@@ -122,10 +122,13 @@ class CorrelatedTopics(CountedProblem):
     def _seeded(self, rng: Rng, topics: int) -> Topics:
         """Return μ = 0, Σ = I, and β of random documents mixed with the frequencies of all words."""
         xp = self.backend.xp
-        if len(self._training) < topics:
-            raise BenchfwError(f"{len(self._training)} documents are too few for {topics} topics; take more")
-        chosen = self.backend.to_numpy(rng.choice(len(self._training), size=topics, replace=False))
-        seeds = self._training.block(chosen)
+        documents = self._training.not_empty
+        if len(documents) < topics:
+            raise BenchfwError(
+                f"{len(documents)} training documents with words are too few for {topics} topics; take more"
+            )
+        chosen = self.backend.to_numpy(rng.choice(len(documents), size=topics, replace=False))
+        seeds = self._training.block(documents[chosen])
         counts = xp.zeros((self.num_words, topics))
         xp.add.at(counts, (seeds.words, xp.arange(topics)[:, None]), seeds.counts)
         words = SEEDED * counts / counts.sum(axis=0) + (1 - SEEDED) * self._frequencies[:, None]

@@ -31,6 +31,11 @@ class Documents:
     def __len__(self) -> int:
         return len(self._lengths)
 
+    @property
+    def not_empty(self) -> Rows:
+        """The numbers of the documents that have words."""
+        return np.flatnonzero(self._lengths)
+
     def block(self, rows: Rows) -> Block:
         """Return these documents as one block."""
         offsets = np.arange(self._lengths[rows].max(initial=0))
