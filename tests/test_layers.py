@@ -2,8 +2,10 @@
 
 import ast
 import functools
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -76,6 +78,36 @@ def test_no_module_imports_itself_through_others():
         before, used = left, set().union(*left.values())
         left = {module: each & left.keys() for module, each in left.items() if each and module in used}
     assert not left
+
+
+PLUGINS = ROOT.parent / "plugins"
+FOR_PLUGINS = {
+    "backends", "data", "errors", "hookspecs", "kernels", "loading", "parameters", "provenance", "records", "testing",
+    "tuning",
+}  # fmt: skip
+
+
+def imported_by(path):
+    """Yield all modules that a file imports, at any depth of its code."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            yield str(node.module)
+        elif isinstance(node, ast.Import):
+            yield from (each.name for each in node.names)
+
+
+@pytest.mark.parametrize("package", sorted(path.name for path in PLUGINS.iterdir()))
+def test_a_plugin_imports_what_the_manual_lists_and_plugins_that_it_requires(package):
+    home = PLUGINS / package
+    required = tomllib.loads((home / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    own = package.replace("-", "_")
+    known = {own, *(re.split("[><=]", each)[0].replace("-", "_") for each in required)}
+    found = {each for path in (home / own).rglob("*.py") for each in imported_by(path)}
+    assert own in {each.partition(".")[0] for each in found}
+    for each in found:
+        first, _, rest = each.partition(".")
+        assert not first.startswith("benchfw") or first in known, each
+        assert first != "benchfw" or rest.partition(".")[0] in {"", *FOR_PLUGINS}, each
 
 
 def test_the_drawing_in_the_manual_has_the_same_layers():

@@ -1,7 +1,7 @@
 """Another revision of the repository one stands in, and suites run on both in turn, trial by trial.
 
 Only what the repository itself provides is replaced: dependencies are those of this environment. Whatever
-else the machine does falls on both sides. Every repetition has two new worker processes, one a revision:
+else the machine does falls on both sides. Every repetition has new worker processes, one a revision:
 where the system happens to place a process in memory changes its speed by some per cent, and with one
 process a revision that would pass for a change.
 """
@@ -30,8 +30,9 @@ from benchfw.harness.events import Begun, Event, Finished, Listener, Waiting
 from benchfw.harness.options import Options
 from benchfw.harness.workers.executor import LocalExecutor
 from benchfw.provenance import Project, Run
-from benchfw.records import Cell, Ending, Outcome, Status, Trial
+from benchfw.records import Cell, Ending, Isolation, Outcome, Status, Trial
 from benchfw.store import Store
+from benchfw.suite import Suite
 
 
 @dataclass(frozen=True)
@@ -95,9 +96,7 @@ def _events(
     absent = [agenda.environment.absent_backends for agenda in agendas]
     for repetition, group in groupby(turns, key=lambda turn: turn.repetition):
         with contextlib.ExitStack() as stack:
-            executors = [
-                stack.enter_context(contextlib.closing(_executor(side, agendas, options))) for side in sides
-            ]
+            executors: dict[tuple[int, Isolation, float | None], LocalExecutor] = {}
             for turn in group:
                 for side in (0, 1) if repetition % 2 == 0 else (1, 0):
                     trial = _for_side(agendas[turn.suite].trials[turn.position], sides[side])
@@ -105,7 +104,11 @@ def _events(
                     if reason is not None:
                         yield turn, side, Finished(trial, Outcome(Status.SKIPPED, Ending.ABSENT, reason))
                         continue
-                    for event in executors[side].run([trial]):
+                    terms = _terms(agendas[turn.suite].suite, options)
+                    if (side, *terms) not in executors:
+                        executor = _executor(sides[side], *terms, options)
+                        executors[side, *terms] = stack.enter_context(contextlib.closing(executor))
+                    for event in executors[side, *terms].run([trial]):
                         if not isinstance(event, Waiting):
                             yield turn, side, event
 
@@ -116,16 +119,20 @@ def _turns(suite: int, agenda: Agenda) -> Iterator[Turn]:
         yield Turn(repetition, suite, position)
 
 
-def _executor(side: Side, agendas: Sequence[Agenda], options: Options) -> LocalExecutor:
-    limits = [options.timeout_of(agenda.suite.budget) for agenda in agendas]
+def _terms(suite: Suite, options: Options) -> tuple[Isolation, float | None]:
+    """Return what keeps the trials of a suite apart, and the seconds after which one is ended."""
+    return options.isolation_of(suite.isolation), options.timeout_of(suite.budget)
+
+
+def _executor(side: Side, isolation: Isolation, timeout: float | None, options: Options) -> LocalExecutor:
     return LocalExecutor(
         side.plugins,
         threads=options.threads,
-        timeout=None if None in limits else max(limit for limit in limits if limit is not None),
+        timeout=timeout,
         memory=options.memory or total_memory() // 2,
         overlay=side.overlay,
         resources=True,
-        isolation=options.isolation_of(agendas[0].suite.isolation),
+        isolation=isolation,
     )
 
 

@@ -24,6 +24,9 @@ FEWEST_BURSTS = 2  # one of a few milliseconds says little
 WAITING = 2.0
 """Times that are so many times the CPU seconds, beyond the slow-down of the machine, hold something else."""
 
+SLICES = 0.05
+"""Seconds that a process may lose to others in a run of a moment, however little it slows on average."""
+
 T = TypeVar("T")
 SETUP = "setup_seconds"  # what is left of a difference: part of its CPU seconds may be in other ones
 CROWDED = 0.25  # cores more than there are, that a run and other processes ask for
@@ -128,7 +131,10 @@ def waits(sample: Sample, by: float) -> bool:
     """
     times, used = (sample.values.get(f"{clock}_per_draw", {}) for clock in ("seconds", "cpu_seconds"))
     pairs = [(value, used.get(each)) for each, value in times.items()]
-    pairs += [(seconds, spent) for seconds, _, _, spent, *_ in sample.arrival_table.tolist()]
+    pairs += [
+        (seconds if abs(seconds - spent) > SLICES else spent, spent)
+        for seconds, _, _, spent, *_ in sample.arrival_table.tolist()
+    ]
     ratios = [seconds / spent for seconds, spent in pairs if spent and not math.isnan(spent)]
     return bool(ratios) and not 1 / WAITING <= median(ratios) <= WAITING * by
 

@@ -65,6 +65,15 @@ def test_on_a_busy_machine_cpu_seconds_decide_where_all_methods_of_one_thread_ha
     assert "CPU" not in verdict(comparison)
 
 
+@pytest.mark.parametrize(("unit", "decides"), [(1.0, "In time"), (1e-3, "In CPU time")])
+def test_a_method_waits_if_its_time_is_longer_than_what_others_take_from_a_run_of_a_moment(
+    make, run, unit, decides
+):
+    results = timed(make, "gd", 20 * unit, 1.0 * unit) + timed(make, "svrg", 1.0 * unit, 0.5 * unit)
+    (comparison,) = summarize(on(run, Noise(bursts(2.0, 2.1, 2.2))), results).comparisons
+    assert f"{decides}, svrg is ahead of gd" in verdict(comparison)
+
+
 def test_cpu_seconds_that_a_slow_core_stretches_have_wider_intervals_too(make, run):
     results = timed(make, "gd", 3.0, 2.0) + timed(make, "svrg", 2.0, 1.0)
     ratios = []

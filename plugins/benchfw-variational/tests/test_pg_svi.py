@@ -16,7 +16,6 @@ from benchfw_variational.implicit_covariance import ImplicitCovariance, ReusedCo
 from benchfw_variational.optimizers.laplace import Laplace
 from benchfw_variational.optimizers.pg import PG, PGMC
 from benchfw_variational.optimizers.pg_svi import PGSVI
-from benchfw_variational.priors.matrix_free import MatrixFreePrior
 from benchfw_variational.problems.bayesian_glm import BayesianGLM
 from benchfw_variational.problems.gp_classification import GPClassification
 
@@ -197,16 +196,6 @@ def test_with_many_samples_sampled_steps_come_close_to_exact_ones(build):
     sampled = path(problem, PGMC(step=0.5, samples=4000, expectation="reparameterization"), 40)[-1]
     # at a minimum the bound rises with the square of the noise, which is of the order 1/√samples
     assert exact <= sampled.negative_bound() < exact + 17 / 400
-
-
-def test_a_matrix_free_prior_gives_the_same_steps(build, monkeypatch):
-    problem = build()
-    expected = path(problem, PGSVI(step=0.1), 12)[-1]
-    gram = problem.prior.gram
-    monkeypatch.setattr(problem, "prior", MatrixFreePrior(lambda block: gram @ block, np.diag(gram)))
-    found = path(problem, PGSVI(step=0.1), 12)[-1]
-    np.testing.assert_allclose(found.dual, expected.dual, rtol=1e-7)
-    np.testing.assert_allclose(found.variance, expected.variance, rtol=1e-7)
 
 
 def test_a_reused_covariance_forgets_what_it_knew_of_a_batch_when_others_are_added(build):

@@ -12,7 +12,6 @@ from benchfw import BenchfwError
 from benchfw.kernels.cholesky import inverse_half_powers
 from benchfw_variational.priors.dense import DensePrior
 from benchfw_variational.priors.low_rank import LowRankPrior
-from benchfw_variational.priors.matrix_free import MatrixFreePrior
 
 MANY = 20_000
 
@@ -26,18 +25,10 @@ def dense(size=30):
     return DensePrior(half @ half.T / size, jitter=0.1)
 
 
-def matrix_free():
-    gram = dense().gram
-    # these probes make the estimated log-determinants exact
-    return MatrixFreePrior(lambda block: gram @ block, np.diag(gram), probes=np.sqrt(30) * np.eye(30))
-
-
 PRIORS = {
     "dense": dense,
     "low rank": lambda: LowRankPrior(random(30, 4)),
-    "low rank and noise": lambda: LowRankPrior(random(30, 4), noise=0.3),
-    "more features than rows": lambda: LowRankPrior(random(30, 50), noise=0.3),
-    "matrix-free": matrix_free,
+    "more features than rows": lambda: LowRankPrior(random(30, 50)),
 }
 
 
@@ -87,12 +78,6 @@ def test_a_factor_gives_the_posterior_variances(prior, scales):
     np.testing.assert_allclose(factor.variances(rows), expected[rows], atol=1e-9)
 
 
-def test_without_probes_a_matrix_free_prior_does_not_claim_to_know_determinants(scales):
-    gram = dense().gram
-    factor = MatrixFreePrior(lambda block: gram @ block, np.diag(gram)).factor(scales)
-    assert math.isnan(factor.log_determinant)
-
-
 def test_a_tiny_variance_is_never_negative():
     """Where s says almost everything, k - explained is rounding."""
     factor = DensePrior(np.full((4, 4), 1e6), jitter=1e-3).factor(np.full(4, 1e6))
@@ -140,25 +125,16 @@ def test_half_powers_give_moments_of_the_inverse():
     np.testing.assert_allclose(powers[3][:, :1], inverse_half_powers(block[:, :1], prior.cholesky, 4)[3])
 
 
-def test_a_noise_that_is_no_variance_is_refused():
-    with pytest.raises(BenchfwError, match="is a variance, not -1; give 0 or more"):
-        LowRankPrior(random(4, 2), noise=-1.0)
-
-
-@pytest.mark.parametrize("kind", ["low rank", "matrix-free"])
-def test_twenty_thousand_examples_take_memory_in_proportion(kind):
+def test_twenty_thousand_examples_take_memory_in_proportion():
     """Beside K's own storage: a few vectors and the columns of a batch, 1/1000 of a matrix of that size."""
     features, rows = random(MANY, 10) / 10, np.arange(5)
-    prior = LowRankPrior(features, noise=0.1)
-    if kind == "matrix-free":
-        prior = MatrixFreePrior(prior.matmat, prior.diagonal)
+    prior = LowRankPrior(features)
     scales, vector = np.full(MANY, 0.1), random(MANY, seed=5)
     tracemalloc.start()
     factor = prior.factor(scales)
     factor.variances(rows)
     factor.solve(vector)
-    if kind == "low rank":
-        factor.variances()
+    factor.variances()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * MANY * 60 < 8 * MANY**2 / 300

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -80,12 +79,6 @@ class CorrelatedTopics(CountedProblem):
         """Yield these documents in blocks of similar length, with their numbers; costs 1 a document."""
         self._count(len(rows))
         return self._documents.blocks(rows)
-
-    @cached_property
-    def unigram_nll(self) -> float:
-        """`heldout_nll` of the word frequencies of the training documents, without any topics."""
-        logs = self.backend.xp.log(self._frequencies)
-        return -float(self._second.word_counts(self.num_words) @ logs) / self._second.num_tokens
 
     def metrics(self, answer: TopicAnswer) -> Mapping[str, float]:
         """Return heldout_nll, heldout_eq20 and negative_bound, a token each."""
