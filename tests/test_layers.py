@@ -82,8 +82,8 @@ def test_no_module_imports_itself_through_others():
 
 PLUGINS = ROOT.parent / "plugins"
 FOR_PLUGINS = {
-    "backends", "data", "errors", "hookspecs", "kernels", "loading", "parameters", "provenance", "records", "testing",
-    "tuning",
+    "backends", "data", "errors", "hookspecs", "kernels", "loading", "parameters", "provenance", "records",
+    "testing", "tuning",
 }  # fmt: skip
 
 
