@@ -29,7 +29,7 @@ from benchfw.summary.quantities import WHEN_DONE
 from benchfw.summary.times import is_time
 
 _ADVICE = {
-    Status.TIMEOUT: "raise --timeout and give --retry-failed, or lower the budget in the suite",
+    Status.TIMEOUT: "raise --timeout and give --retry-failed, or lower the budget",
     Status.OUT_OF_MEMORY: "raise --memory and give --retry-failed, or use a smaller problem",
     Status.CRASHED: "{replay} runs it alone",
     Status.FAILED: "{replay} runs it alone and shows the traceback",
@@ -73,7 +73,7 @@ def preparation_sentences(*comparisons: Comparison) -> list[str]:
 
 
 def target_text(comparison: Comparison) -> str:
-    """Return the common target: 'gap 1.2 × 10⁻⁵', and how it was set if the suite names none."""
+    """Return the common target: 'gap 1.2 × 10⁻⁵', and how it was set if none was given."""
     each = (f"{target.metric} {raise_powers(f'{target.value:g}')}" for target in comparison.targets)
     named = " and ".join(each)
     if not any(target.automatic for target in comparison.targets):
