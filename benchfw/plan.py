@@ -169,7 +169,7 @@ def _check_tuning(suite: Suite, methods: list[Method], registry: Registry, where
     if tuning.metric.endswith(TO_TARGET) and tuning.metric not in ARRIVALS:
         raise SuiteError(f"{where}: unknown tune.metric '{tuning.metric}'{nearest(tuning.metric, ARRIVALS)}")
     if tuning.metric in ARRIVALS and not suite.target:
-        raise SuiteError(f"{where}: tune.metric is '{tuning.metric}', and the suite has no target")
+        raise SuiteError(f"{where}: tune.metric is '{tuning.metric}', and no target is given")
 
 
 def _check_backends(suite: Suite, registry: Registry, where: str) -> None:

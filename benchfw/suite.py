@@ -30,6 +30,11 @@ ALLOWANCES = ("trials", "cost", "seconds")
 QUICK_TUNING = Tuning(trials=4, repetitions=2)  # where [quick] has no tune, at most
 DEFAULT_BUDGET = Budget(seconds=10.0, iterations=10_000)
 QUICK_SHARE = 10  # without a [quick] table, --quick spends a tenth of the budget
+_EXAMPLES = {
+    "budget": ", such as seconds = 10",
+    "target": ", such as gap = 1e-6",
+    "tune": ", such as trials = 32",
+}
 
 SESSION_SOURCE = "# objects of a Python session:"
 """Stands in a suite's text above the source of objects that were given to `benchfw.compare`, a comment."""
@@ -289,8 +294,9 @@ def _check_keys(table: Mapping[str, Any], legal: Iterable[str], where: str) -> N
 def check_type(value: Any, kind: type, key: str, where: str) -> None:
     """Raise a SuiteError unless the value of a key has the given type."""
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        names = {str: "a string", int: "a whole number", list: "a list", dict: "a table"}
-        raise SuiteError(f"{where}: '{key}' must be {names[kind]}, got {value!r}")
+        names = {str: "be a string", int: "be a whole number", list: "be a list"}
+        must = names.get(kind, f"hold named values{_EXAMPLES.get(key, '')}")
+        raise SuiteError(f"{where}: '{key}' must {must}, got {value!r}")
 
 
 def _strings(values: Sequence[Any], key: str, where: str) -> Iterable[str]:

@@ -77,8 +77,8 @@ def _with_own_spaces(kind: str, table: Mapping[str, Any], factory: Any, place: s
     """Return a table with `tune = "default"` with the spaces that the method itself declares."""
     if table["tune"] != "default":
         raise SuiteError(
-            f'{place}: tune must be "default", got {table["tune"]!r}; an allowance goes at the top of the '
-            "suite, and a search space in place of a value"
+            f'{place}: tune must be "default", got {table["tune"]!r}; an allowance is given once for '
+            "all methods, and a search space in the place of a value"
         )
     own = getattr(factory, "tuning", None)
     good = isinstance(own, Mapping) and all(isinstance(each, SPACES) for each in own.values())

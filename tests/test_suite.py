@@ -51,7 +51,7 @@ MISTAKES = {
     "a backend that is not a name": ("backends = [1]\n", "backends", "must be a string"),
     "no backend": ("backends = []\n", "backends is an empty list", "numpy"),
     "no repetition": ("repetitions = 0\n", "repetitions must be at least 1", "0"),
-    "a budget that is a number": ("budget = 3\n", "'budget' must be a table"),
+    "a budget that is a number": ("budget = 3\n", "'budget' must hold named values, such as seconds = 10"),
     "an empty budget": ("budget = {}\n", "budget is empty", "seconds, iterations or cost"),
     "a zero budget": ("budget = { seconds = 0 }\n", "budget seconds must be a positive number, got 0"),
     "a negative budget": ("budget = { cost = -1.0 }\n", "budget cost must be a positive number, got -1.0"),

@@ -143,12 +143,18 @@ def signed_difference(before: Values, after: Values, size: float, *, paired: boo
 
 
 def share_difference(before: tuple[int, int], after: tuple[int, int]) -> Difference:
-    """Return the ratio of two shares of runs, each as (so many, of how many), by Fisher's exact test."""
+    """Return the ratio of two shares of runs, each as (so many, of how many), by Fisher's exact test.
+
+    The two are identical where all runs of both are among them, or none.
+    """
     (mine, runs), (theirs, their_runs) = after, before
     share, other = mine / runs, theirs / their_runs
     ratio = share / other if other else math.inf if share else 1.0
     found = float(share_probability(mine, runs, theirs, their_runs))
-    return Difference(Interval(ratio, 0.0, math.inf, min(runs, their_runs)), found, exact=True)
+    same = share == other and share in (0, 1)
+    return Difference(
+        Interval(ratio, 0.0, math.inf, min(runs, their_runs)), found, exact=True, identical=same
+    )
 
 
 @dataclass(frozen=True)
@@ -184,6 +190,7 @@ def bracketed_difference(
         probability,
         exact=any(each.exact for each in ends),
         equality=lambda margin: max(each.equality(margin) for each in ends),
+        identical=found.identical and before == after,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchfw.analysis.evidence import PairedDifferences, PairedLogs, PairedSigns
-from benchfw.analysis.intervals import Values
+from benchfw.analysis.intervals import Floats, Values
 
 ROUNDING = 1e-12
 """Two numbers that differ by less than this part of them are the same."""
@@ -32,14 +32,14 @@ def pair_brackets(
 
     `pairs` are where the values probably are, those of the reference second. A value that may be 0 has no
     logarithm, and how low its upper end is says nothing: such pairs have a side at most, and so the signs of
-    all are judged.
+    all are judged. Numbers that agree up to rounding have a ratio of 1.
     """
     under, over, start, end = (
         np.asarray(each, dtype=np.float64) for each in (low, high, reference_low, reference_high)
     )
     with np.errstate(divide="ignore", invalid="ignore"):
-        from_below, from_above = np.log(under) - np.log(end), np.log(over) - np.log(start)
-        probable = None if pairs is None else np.log(pairs[0]) - np.log(pairs[1])
+        from_below, from_above = _log_ratio(under, end), _log_ratio(over, start)
+        probable = None if pairs is None else _log_ratio(*pairs)
     if np.any(under == 0) or np.any(start == 0):
         from_above = np.where(under == 0, np.where(from_above < 0, -_LEAST, np.inf), from_above)
         from_below = np.where(start == 0, np.where(from_below > 0, _LEAST, -np.inf), from_below)
@@ -59,6 +59,11 @@ def pair_brackets(
         seen = np.all(np.isfinite([from_below, from_above]))
         return PairedLogs(from_below, from_above, probable if seen else None)
     return PairedSigns(from_below, from_above)
+
+
+def _log_ratio(values: Values, reference: Values) -> Floats:
+    logs = np.log(values) - np.log(reference)
+    return np.where(np.abs(logs) <= ROUNDING, 0.0, logs)
 
 
 def pair_differences(values: Values, reference: Values) -> PairedDifferences | None:

@@ -22,6 +22,12 @@ from benchfw.registry import Registry
 
 NAME = "compare"
 TABLE = re.compile(rf"{NAME}, \[\[(\w+)\]\] (\d+)")
+OF_SUITES = {
+    "is a key of the suite; move it above the first [[table]]": "is an argument by itself; move it out",
+    "a table with 'use'": "a dict with 'use'",
+}
+"""What messages on suites say, and what that is for who has given arguments."""
+
 BARE = re.compile(r"\[\[(\w+)\]\]")
 
 
@@ -131,6 +137,8 @@ def _faults_of_arguments(places: Mapping[str, Sequence[str]]) -> Iterator[None]:
         yield
     except SuiteError as fault:
         said = TABLE.sub(name_place, str(fault)).removeprefix(f"{NAME}: ")
+        for words, own in OF_SUITES.items():
+            said = said.replace(words, own)
         raise BenchfwError(BARE.sub(name_argument, said)) from None
 
 

@@ -17,7 +17,7 @@ from benchfw.errors import BenchfwError, nearest
 from benchfw.harness.workers.packing import pack_objects
 from benchfw.loading import fault_text
 from benchfw.parameters import signature_of
-from benchfw.registry import GIVEN, NESTABLE, Given, Registry, kind_of
+from benchfw.registry import GIVEN, NESTABLE, Given, Registry, is_nested, kind_of
 from benchfw.search import SPACES
 from benchfw.sources.objects import read_object
 from benchfw.suite import SESSION_SOURCE
@@ -107,11 +107,7 @@ class Objects:
                 kind, table = self._kind_of_name(place, use), {"use": use}
             else:
                 kind, table = self.method_table(place, label, use)
-            nested = {
-                name: self.method_table(f"{place}, {name}", "", each)[1] if _is_part(name, each) else each
-                for name, each in rest.items()
-            }
-            return kind, {**table, **nested}
+            return kind, {**table, **self._nested(place, rest)}
         if isinstance(given, type):
             return self._class_table(place, label, given)
         kind = _kind_of(given)
@@ -123,6 +119,26 @@ class Objects:
             f"{place} is {type(given).__name__}; a method is a name, an object with run, solve or draw, or "
             "a function of (problem, rng)"
         )
+
+    def _nested(self, place: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Return parameters with the methods among them, at any depth, as tables."""
+        return {name: self._parameter(f"{place}, {name}", name, each) for name, each in params.items()}
+
+    def _parameter(self, place: str, name: str, value: Any) -> Any:
+        if kind_of(name) not in NESTABLE:
+            return value
+        if isinstance(value, list):
+            return [self._parameter(place, name, each) for each in value]
+        if is_nested(name, value) and isinstance(value["use"], str | list):
+            return self._nested(place, value)
+        if is_nested(name, value) or _is_part(name, value) or callable(value):
+            kind, table = self.method_table(place, "", value)
+            if kind != kind_of(name):
+                raise BenchfwError(
+                    f"{place} takes {kind_of(name)}s, and what is given is of another kind: {kind}"
+                )
+            return table
+        return value
 
     def _class_table(
         self, place: str, label: str, given: type, origin: Any = None

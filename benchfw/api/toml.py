@@ -67,9 +67,7 @@ def _value(value: Any, place: str) -> str:
             text = f"[{', '.join(_value(each, place) for each in value)}]"
         case _:
             name = "None" if value is None else type(value).__name__
-            raise SuiteError(
-                f"{place} is {name}, which a suite cannot hold; give a number, a text, a list or a dict"
-            )
+            raise SuiteError(f"{place} is {name}; give a number, a text, a list or a dict")
     return text
 
 

@@ -30,7 +30,7 @@ def heading_of(problem: str, kind: MethodKind) -> str:
 
 _BEST = {
     "": "",
-    "given": "The gap is the distance to the objective that the suite gives as best. ",
+    "given": "The gap is the distance to the objective that was given as best. ",
     "run": "The gap is the distance to the {} objective of the repetition in this run, by any method. ",
     "store": "The gap is the distance to the {} objective of the repetition in this store, in any run. ",
 }
@@ -72,7 +72,7 @@ def _middle(comparison: Comparison) -> str:
 
 
 def _target_rule(comparison: Comparison) -> str:
-    """Return how a target was set that the suite does not name; no method is treated apart."""
+    """Return how a target was set if none was given; no method is treated apart."""
     if not any(target.automatic for target in comparison.targets):
         return ""
     if not all(target.improved for target in comparison.targets):
@@ -80,11 +80,11 @@ def _target_rule(comparison: Comparison) -> str:
     best = "highest" if comparison.targets[0].gain else "lowest"
     if any(target.floored for target in comparison.targets):
         return (
-            f"The suite names none: the methods that come nine tenths of the way to the {best} end are at 0 "
+            f"No target was given: the methods that come nine tenths of the way to the {best} end are at 0 "
             "up to rounding, and below this number rounding decides. "
         )
     return (
-        f"The suite names none: of the methods that come nine tenths of the way to the {best} end, it is the "
+        f"No target was given: of the methods that come nine tenths of the way to the {best} end, it is the "
         "worst end of the last one, rounded towards the start. "
     )
 

@@ -18,6 +18,7 @@ from benchfw.report.text import (
     ratio_figures,
     sided_end,
     sided_text,
+    times_text,
 )
 from benchfw.summary.times import TimeUnit, unit_of
 
@@ -99,8 +100,7 @@ def _describe_quantity(
     if claim.test in ("ratio", "order") and isinstance(estimate, Runs) and estimate.logs:
         if not estimate.whole and found.low <= 0 and math.isinf(found.high):
             return f"{what} is not known relative to that of {other[0]}"
-        beside = _side(found) or f"{_ratio_text(part, found)} times"
-        return f"{what} is {beside} that of {other[0]}"
+        return f"{what} is {_beside(part, found)} that of {other[0]}"
     if claim.test == "unbiased" and math.isinf(found.estimate):
         return f"the bias of {method} is not 0, and its draws do not vary"
     size, unit = _find_unit(claim, [part], units)
@@ -139,6 +139,14 @@ def _share_text(part: DecidedPart, share: Share, found: Interval) -> str:
     """Return in how many runs something is so; with the interval of their share, unless one run decides."""
     runs = f"{share.some} of {plural(share.runs, 'run')}"
     return runs if share.refutes else f"{runs} (a share of {_number_text(part, found)})"
+
+
+def _beside(part: DecidedPart, found: Interval) -> str:
+    """Return what relates two methods: '0.50 [0.49, 0.52] times', '1.0 × 10⁻⁸ % below', 'less than'."""
+    shown = _ratio_text(part, found)
+    if shown == "1" and not found.low <= 1 <= found.high:
+        return f"{times_text(found)} {'above' if found.low > 1 else 'below'}"
+    return _side(found) or f"{shown} times"
 
 
 def _side(found: Interval) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from benchfw.sweep import leaves
@@ -26,6 +27,8 @@ _UP: Side = 1
 _EXACT = 17  # figures that tell all doubles apart
 _MOST_FIGURES = 12
 _MORE_FIGURES = 2  # of a ratio with a narrow interval
+_NEAR_ONE = 1.005
+_SAME = 1e-12  # apart are ends of a ratio that differ by rounding
 _FIXED = (-3, 5)  # powers of ten that are written out; others as 1.24e-05
 
 
@@ -114,6 +117,46 @@ def raise_powers(text: str) -> str:
     return _POWER.sub(
         lambda found: f"{'' if found[1] else times}10{str(int(found[2])).translate(_RAISED)}", text
     )
+
+
+def times_text(ratio: Interval) -> str:
+    """Return how far a ratio lies from 1, on either side: '2.3 [2.1, 2.6] times' for 0.43 too.
+
+    '0.30 % [0.21, 0.39]' where a factor would read as 1.
+    """
+    if not _reads_as_one(ratio.estimate):
+        return f"{ratio_text(ratio if ratio.estimate > 1 else ratio.inverted())} times"
+    share, *ends = (100 * abs(each - 1) for each in (ratio.estimate, ratio.low, ratio.high))
+    if ratio.high - ratio.low <= _SAME:
+        ends = [share, share]
+    shown = replace(ratio, estimate=share, low=min(ends), high=max(ends))
+    return raise_powers(interval_text(shown, "%", 2))
+
+
+def times_end(factor: float, side: Side = -1) -> str:
+    """Return a bound of a factor above 1, rounded to its side: '2.1 times', '0.30 %' for 1.003."""
+    return " ".join(_number_and_unit(factor, side))
+
+
+def times_range(low: float, high: float) -> str:
+    """Return '1.8 to 3.9 times', '40 or more times', 'up to 3.9 times' where the lower would read as 1."""
+    (first, unit), (last, other) = (_number_and_unit(each, 0) for each in (low, high))
+    if math.isinf(high):
+        return f"{first} or more {unit}"
+    if unit != other:
+        return f"up to {last} {other}"
+    return f"{first} {unit}" if first == last else f"{first} to {last} {unit}"
+
+
+def _number_and_unit(factor: float, side: Side) -> tuple[str, str]:
+    if _reads_as_one(factor):
+        return raise_powers(figures(100 * (1 - 1 / factor), 2, side)), "%"
+    return raise_powers(sided_end(factor, [1.0], side)), "times"
+
+
+def _reads_as_one(ratio: float) -> bool:
+    """Return whether a ratio is 1 to three figures."""
+    return ratio > 0 and max(ratio, 1 / ratio) < _NEAR_ONE
 
 
 def ratio_figures(ratio: Interval) -> int:

@@ -375,8 +375,9 @@ class Store:
             return runs[max(runs)]
         found = next((run for run in runs.values() if str(run.id) == str(name)), None)
         if found is None:
+            file = f"{name} is a file: give it as --store, and " if Path(str(name)).is_file() else ""
             raise StoreError(
-                f"no run '{name}' in {self.path}; `benchfw runs` lists them, 'last' is the newest"
+                f"no run '{name}' in {self.path}; {file}`benchfw runs` lists them, 'last' is the newest"
             )
         return found
 

@@ -57,12 +57,21 @@ class Aim:
         """Return whether a metric of test rows has a part in it, by its name."""
         return any(name.startswith(OF_TEST_ROWS) for name in (self.metric, *target))
 
+    def measure_gap(self, run: History) -> History:
+        """Return a run with its gap to the best objective that the suite gives, if the aim is about a gap.
+
+        As in the verdict, of a problem that does not know its optimum.
+        """
+        best, wanted = run.trial.best, GAP in run.trial.target or self.metric == GAP
+        if not wanted or best is None or GAP in run.metrics or OBJECTIVE not in run.metrics:
+            return run
+        return add_gap(run, -best if OBJECTIVE in run.gains else best)
+
     def score(self, run: History) -> Score:
         """Return the score of one tuning run; failures come last."""
         if run.outcome.status.faulty or run.outcome.status in {Status.SKIPPED, Status.DIVERGED}:
             return BROKEN
         target = run.trial.target
-        run = _with_given_best(run)
         if self.axis and target and all(name in run.metrics for name in target):
             curves = [curve for name in target if (curve := run.budgeted(name)) is not None]
             # the curves of gains are negated
@@ -83,14 +92,6 @@ class Aim:
         """Return the metric at the end; of a problem that does not know its optimum the objective."""
         wanted = (self.metric, *((GAP, OBJECTIVE) if self.metric in {"", GAP} else ()), *run.metrics)
         return next((name for name in wanted if name in run.metrics), "")
-
-
-def _with_given_best(run: History) -> History:
-    """Return a run of a problem that does not know its optimum with its gap, if the suite gives the best."""
-    best = run.trial.best
-    if best is None or GAP in run.metrics or OBJECTIVE not in run.metrics:
-        return run
-    return add_gap(run, -best if OBJECTIVE in run.gains else best)
 
 
 class Attempt(NamedTuple):
@@ -130,7 +131,7 @@ def attempt_of(setting: Mapping[str, Any], runs: Sequence[History], aim: Aim, sh
 def _approaches(runs: Sequence[History], aim: Aim) -> tuple[float, tuple[float, ...]]:
     """Return the gap that is the target, if it is not known, and what it took each run to its own end."""
     margin = runs[0].trial.target.get(GAP, 0.0) if runs else 0.0
-    if not (aim.axis and margin) or any(GAP in _with_given_best(each).metrics for each in runs):
+    if not (aim.axis and margin) or any(GAP in each.metrics for each in runs):
         return 0.0, ()
     found = []
     for each in runs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,12 +17,14 @@ FROM_SCRATCH = (
     "time and cost are of that call alone"
 )
 
+_NUMBER = re.compile(r"(?<!\w)[-+]?(0x[0-9a-f]+|\d[\d,]*(\.\d+)?(e[-+]?\d+)?|\.\d+|nan\b|inf\b)")
+
 RAISED = "its {}: that may be noise"
 
 
 @dataclass
 class _Alike:
-    """Trials that ended alike and not well."""
+    """Trials that ended alike and not well, but for the numbers in their reasons."""
 
     first: Result
     cells: dict[Cell, None] = field(default_factory=dict)
@@ -68,7 +71,7 @@ class Findings:
             # all that a missing backend skips is one fault, whatever the cell
             place = cell.backend if outcome.status is Status.SKIPPED else cell
             # each of a method's trials that diverge does so at another iteration: they are one fault too
-            reason = "" if outcome.status is Status.DIVERGED else outcome.reason
+            reason = "" if outcome.status is Status.DIVERGED else _NUMBER.sub("#", outcome.reason)
             alike = self._alike.setdefault(
                 (place, outcome.status, reason),
                 _Alike(
@@ -98,7 +101,7 @@ class Findings:
 
     @property
     def faults(self) -> tuple[Fault, ...]:
-        """Return the faults in order of first appearance; a cell and a reason make one."""
+        """Return the faults in order of first appearance; a cell and a reason, numbers aside, make one."""
         return tuple(
             Fault(
                 tuple(alike.cells),

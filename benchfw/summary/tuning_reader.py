@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchfw.provenance import Run
-from benchfw.records import Budget, Cell, Ending, Result, Status
+from benchfw.records import Budget, Cell, Ending, Result, Status, Trial
 from benchfw.search import Tuning, space_of
 from benchfw.summary.attempts import Aim, Spending, attempt_of
 from benchfw.summary.histories import History, Reader
@@ -59,8 +59,11 @@ class TuningReader:
         known = self._tried.setdefault((trial.cell, trial.tuning), {})
         runs = known.setdefault(key, _Tried(setting)).by_repetition
         if trial.repetition not in runs:
-            runs[trial.repetition] = self._reader.read(result)
+            runs[trial.repetition] = self._aim_of(trial).measure_gap(self._reader.read(result))
         self._units[trial.cell] = result.outcome.cost_unit or self._units.get(trial.cell, "")
+
+    def _aim_of(self, trial: Trial) -> Aim:
+        return Aim.of(str(self._noted.get("metric", "")), trial.target)
 
     @property
     def allowance(self) -> Tuning | None:
@@ -79,8 +82,7 @@ class TuningReader:
         rounds = [tried for (each, _), tried in sorted(self._tried.items()) if each == cell]
         runs = [run for tried in rounds for each in tried.values() for run in each.runs]
         run = next((each for each in runs if each.metrics), runs[0])  # one that broke at once says nothing
-        target = run.trial.target
-        aim = Aim.of(str(self._noted.get("metric", "")), target)
+        target, aim = run.trial.target, self._aim_of(run.trial)
         measured = {name for each in runs for name in each.metrics}
         wanted = tuple(target) if aim.axis else (aim.metric,)
         unknown = tuple(name for name in wanted if measured and name and name not in measured)

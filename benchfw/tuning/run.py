@@ -180,7 +180,7 @@ def _tell(
     reader = Reader()
     for place, (search, proposal) in enumerate(asked):
         some = numbers[place * repetitions : (place + 1) * repetitions].tolist()
-        runs = [reader.read(store.result(number)) for number in some]
+        runs = [search.aim.measure_gap(reader.read(store.result(number))) for number in some]
         search.tell(proposal, attempt_of(proposal.setting, runs, search.aim, proposal.share))
 
 

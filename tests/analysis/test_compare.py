@@ -103,6 +103,18 @@ def test_runs_with_the_same_numbers_are_identical_which_takes_no_test():
     assert words(independent_difference([3.0, 1.0, 2.0], [1.0, 2.0, 3.0])) == ["within noise"]
 
 
+def test_values_that_are_known_to_lie_between_the_same_ends_are_identical_too():
+    ends = Ends([3.0, 1.0, 2.0], [2.0, 0.0, 1.0], [3.0, 1.0, 2.0])
+    others = Ends([3.0, 1.0, 2.0], [2.0, 0.5, 1.0], [3.0, 1.0, 2.0])
+    assert words(bracketed_difference(paired_difference, ends, ends)) == ["identical"]
+    assert words(bracketed_difference(paired_difference, ends, others)) == ["within noise"]
+
+
+def test_shares_are_identical_only_where_all_runs_are_alike():
+    found = [share_difference(each, each) for each in ((6, 6), (0, 6), (3, 6))]
+    assert words(*found) == ["identical", "identical", "within noise"]
+
+
 @pytest.mark.parametrize("differ", [paired_difference, independent_difference])
 def test_no_change_needs_as_many_runs_as_equal_in_a_report_and_all_of_them_alike(differ):
     before, after = np.exp(0.01 * np.random.default_rng(8).standard_normal((2, 44)))
@@ -289,7 +301,6 @@ def test_shares_of_runs_are_compared_by_fishers_exact_test():
     assert found.ratio.estimate == pytest.approx(7)
     assert found.probability == pytest.approx(fisher_exact([[1, 9], [7, 3]]).pvalue)
     assert share_difference((0, 3), (3, 3)).probability == pytest.approx(0.1)
-    assert words(share_difference((10, 10), (10, 10))) == ["within noise"]
 
 
 def test_ranks_are_tested_exactly_with_ties_and_only_in_the_direction_of_the_median():

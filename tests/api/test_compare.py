@@ -212,6 +212,47 @@ def test_an_instance_of_a_registered_class_is_its_name_with_parameters():
     assert set(result.frame["estimator.size"].dropna()) == {4}
 
 
+def test_an_estimator_of_ones_own_is_nested_as_an_object_a_class_or_a_dict(notebook):
+    pytest.importorskip("benchfw_firstorder")
+    notebook("""
+    @dataclass(frozen=True)
+    class Mirrored:
+        size: int = 4
+        solves = benchfw.FiniteSum
+        estimates = "grad"
+
+        def draw(self, problem, rng):
+            half = rng.integers(problem.num_samples, size=self.size)
+            batch = np.concatenate([half, problem.num_samples - 1 - half])
+            return lambda params: problem.grad_batch(params, batch)
+    """)
+    own, problem = notebook["Mirrored"], {"use": "least-squares", "samples": 20, "features": 3}
+
+    def values(estimator):
+        method = {"use": "sgd", "step": 0.1, "estimator": estimator}
+        result = benchfw.compare(problem, {"sgd": method}, **SMALL)
+        assert result.counts == {"done": len(result.frame["method"].unique())}
+        return list(result.frame["value"])
+
+    assert values({"use": own, "size": 4}) == values(own(4))
+    assert values({"use": own}) == values(own)
+    sweep = {"use": "sgd", "step": 0.1, "estimator": {"use": own, "size": [2, 4]}}
+    assert benchfw.compare(problem, {"sgd": sweep}, **SMALL).counts == {"done": 2}
+    listed = {"use": "sgd", "step": 0.1, "estimator": [own(2), {"use": "minibatch", "size": 4}]}
+    assert benchfw.compare(problem, {"sgd": listed}, **SMALL).counts == {"done": 2}
+    with pytest.raises(benchfw.BenchfwError, match=r"estimator takes estimators, .* another kind: optimizer"):
+        values(notebook["steps"])
+
+
+def test_a_step_that_needs_the_smoothness_of_functions_says_so_in_the_words_of_the_caller(notebook):
+    pytest.importorskip("benchfw_firstorder")
+    bowl = notebook["bowl"]
+    given = benchfw.problem(bowl.value, bowl.grad, np.zeros(3))
+    said = repr(benchfw.compare(given, "gd", **SMALL))
+    assert "needs the smoothness of the problem, which is not known" in " ".join(said.split())
+    assert "OracleProblem" not in said
+
+
 def test_an_object_that_its_fields_do_not_make_is_copied_as_it_is(notebook):
     notebook("""
     @dataclass

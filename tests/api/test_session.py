@@ -166,7 +166,7 @@ def test_a_trial_runs_again_in_this_process(ran, folder):
         (lambda _: benchfw.run("slidess.toml"), "no suite 'slidess.toml'"),
         (lambda _: benchfw.run(3), "suite must be a dict, a path or a name, got int"),
         (lambda _: benchfw.run({"problem": "bowl"}), "suite, [[problem]] 1: must be a dict with 'use'"),
-        (lambda _: benchfw.run({**TABLES, "seed": None}), "suite: 'seed' is None, which a suite cannot hold"),
+        (lambda _: benchfw.run({**TABLES, "seed": None}), "suite: 'seed' is None; give a number"),
         (lambda _: benchfw.run({**TABLES, "sede": 1}), "suite: unknown key 'sede'; did you mean 'seed'?"),
         (lambda _: benchfw.run(TABLES, plugins=[3]), "plugins must be a name or a list of names, got [3]"),
         (lambda _: benchfw.run(TABLES, jobs=-1), "jobs must be a whole number"),

@@ -142,7 +142,7 @@ def test_a_best_objective_that_the_suite_gives_ends_a_trial_at_the_target(well):
     done = well("run", "well.toml", "--no-report", "--no-replay")
     assert done.returncode == 0, done.stderr
     assert "6 trials (6 reached)" in done.stdout
-    assert "the objective that the suite gives as best" in " ".join(done.stdout.split())
+    assert "the objective that was given as best" in " ".join(done.stdout.split())
 
 
 @pytest.mark.parametrize(

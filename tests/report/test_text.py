@@ -20,6 +20,9 @@ from benchfw.report.text import (
     ratio_text,
     sided_end,
     spread_text,
+    times_end,
+    times_range,
+    times_text,
 )
 
 
@@ -111,6 +114,27 @@ def test_a_bound_is_never_rounded_beyond_what_it_bounds(value, count):
     assert high >= 3 * (value - hair)
     down, up = (float(sided_end(value, [1.0], side)) for side in (-1, 1))
     assert down <= value + hair <= up + 2 * hair
+
+
+def plain(text):
+    return text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_a_factor_that_would_read_as_one_is_a_percentage():
+    assert times_text(Interval(0.5, 0.4, 0.6, 5)) == "2.0 [1.6, 2.5] times"
+    assert times_text(Interval(1.05, 1.01, 1.09, 5)) == "1.05 [1.01, 1.09] times"
+    assert times_text(Interval(1.003, 1.002, 1.004, 5)) == "0.30 % [0.20, 0.40]"
+    assert times_text(Interval(0.997, 0.996, 0.998, 5)) == "0.30 % [0.20, 0.40]"
+    assert plain(times_text(Interval(1 - 3e-7, 1 - 3e-7, 1 - 3e-7, 5))) == "3.0 × 10⁻⁵ %"
+    assert [times_end(each) for each in (15.9, 1.04, 1.004)] == ["15 times", "1.04 times", "0.39 %"]
+
+
+def test_a_range_of_factors_does_not_begin_with_one():
+    assert times_range(40.0, 250.0) == "40 to 250 times"
+    assert times_range(2.0, 2.001) == "2.0 times"
+    assert times_range(40.0, math.inf) == "40 or more times"
+    assert times_range(1.001, 1.3) == "up to 1.3 times"
+    assert times_range(1.001, 1.003) == "0.10 to 0.30 %"
 
 
 def test_large_and_small_ratios_are_written_as_powers_of_ten():

@@ -118,7 +118,7 @@ def test_the_caption_says_how_the_target_was_set_and_what_the_intervals_are_for(
     ]
     alone, said = (caption(summarize(run, some).comparisons[0]) for some in (results[:3], results))
     target = (
-        "Target: gap 0.5 (set by the methods' ends). The suite names none: of the methods that come "
+        "Target: gap 0.5 (set by the methods' ends). No target was given: of the methods that come "
         "nine tenths of the way to the lowest end, it is the worst end of the last one, rounded towards the "
         "start. "
     )

@@ -162,6 +162,23 @@ def test_trials_of_a_method_that_diverge_are_told_once_with_the_first_reason(mak
     assert fault_sentence(alone) == "1 of 1 trial diverged: loss became inf at iteration 40"
 
 
+def test_faults_that_differ_in_their_numbers_alone_are_told_once_with_the_first_of_them(make, run):
+    reasons = [
+        "gap is -3.2e-05 at iteration 40, and it cannot be below 0",
+        "gap is -0.7 at iteration 1,200, and it cannot be below 0",
+        "gap is nan at iteration 7, and it cannot be below 0",
+        "float32 is not float64",
+        "float16 is not float64",
+    ]
+    results = [
+        make.result("optimizer", "p", "gd", r, [], status=Status.FAILED, reason=reason)
+        for r, reason in enumerate(reasons)
+    ]
+    same, *others = summarize(run, results).faults
+    assert fault_sentence(same) == f"3 of 5 trials failed: {reasons[0]} (one of them)"
+    assert [each.reason for each in others] == reasons[3:]
+
+
 def test_what_a_missing_backend_skips_is_told_once_for_all(make, run):
     results = [
         make.result(

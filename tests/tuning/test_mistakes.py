@@ -42,7 +42,7 @@ from benchfw.errors import BenchfwError
         (
             {"step": Log(1, 2)},
             {"tune": {"metric": "cost to target"}, "target": {}},
-            "the suite has no target",
+            "no target is given",
         ),
         (
             {"step": Log(0.1, 1)},

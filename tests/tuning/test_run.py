@@ -269,8 +269,10 @@ def register_problems(register):
     }
 
 
-def test_a_given_best_objective_makes_the_gap_known_in_tuning(tune, plugin_file):
-    plain = plugin_file(
+@pytest.fixture
+def plain(plugin_file):
+    """The file of a problem that does not know its optimum."""
+    return plugin_file(
         """
 import numpy as np
 from benchfw import CountedProblem, hookimpl
@@ -301,5 +303,19 @@ def register_problems(register):
 """,
         "plain.py",
     )
+
+
+def test_a_given_best_objective_makes_the_gap_known_in_tuning(tune, plain):
     known = tune(plugins=[plain], problem=[{"use": "plain", "best": 0.0}])
     assert known.tuning["reached"].any()
+    text = str(known)
+    assert "gradients to target in tuning" in text
+    assert "settings that arrive" in text
+    assert "tuned for gradients to gap 1e-06" in text
+    assert "not known in tuning" not in text
+
+
+def test_where_the_target_is_no_gap_a_given_best_objective_changes_nothing_in_tuning(tune, plain):
+    text = str(tune(plugins=[plain], problem=[{"use": "plain", "best": 0.0}], target={}))
+    assert "tuned for objective at the end" in text
+    assert "objective at the end in tuning" in text

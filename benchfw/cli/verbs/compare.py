@@ -13,6 +13,7 @@ import click
 from benchfw.analysis.judgement import FLOOR, WORDS
 from benchfw.cli.options import echo_json, echo_table, json_option, store_option
 from benchfw.cli.verbs.completion import complete_runs
+from benchfw.errors import BenchfwError
 from benchfw.report.text import plural, printable
 
 if TYPE_CHECKING:
@@ -85,6 +86,8 @@ def _read(name: str, store: Path) -> Side:
     if name.endswith(".zip"):
         return read_bundle(Path(name))
     path, _, run = name.rpartition(":")
+    if not path and Path(name).is_file():
+        raise BenchfwError(f"{name} is a file; name a run of that store, as in {name}:last")
     with Store(Path(path) if path else store) as opened:
         chosen = opened.run(run)
         return chosen, opened.results(chosen.id)

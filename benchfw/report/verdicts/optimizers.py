@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from benchfw.analysis.decisions import Reason, Verdict
 from benchfw.analysis.significance import FEWEST_PAIRS
 from benchfw.records import Cell
-from benchfw.report.text import FEW_NAMES, figures, join_names, plural, sided_figures
+from benchfw.report.text import FEW_NAMES, figures, join_names, plural, sided_figures, times_end
 from benchfw.report.verdicts.ends import back_sentence, done_sentence, end_sentence
 from benchfw.report.verdicts.leaders import find_leader, has_factor, lowest
 from benchfw.report.verdicts.phrases import (
@@ -232,7 +232,7 @@ def _turned(comparison: Comparison, cell: Cell) -> Iterator[str]:
             continue
         if (verdict is Verdict.BETTER and mine > theirs) or (verdict is Verdict.WORSE and mine < theirs):
             word = more if mine > theirs else less
-            yield f"{figures(max(mine, theirs) / min(mine, theirs), 2)} times {word}"
+            yield f"{times_end(max(mine, theirs) / min(mine, theirs), 0)} {word}"
 
 
 def _fastest(comparison: Comparison, measure: Measure, leader: Cell | None) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from benchfw.analysis.decisions import Verdict
 from benchfw.analysis.intervals import Interval
 from benchfw.records import Cell, MethodKind
-from benchfw.report.text import FEW_NAMES, factor_text, figures, join_names, plural, raise_powers, ratio_text
+from benchfw.report.text import FEW_NAMES, join_names, plural, ratio_text, times_end, times_range, times_text
 from benchfw.report.verdicts.leaders import find_leader
 from benchfw.report.verdicts.phrases import (
     begin_with,
@@ -91,7 +91,7 @@ def _swept_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
     least = "has the least variance" if kind == "estimator" else f"needs the fewest {unit}"
     factor, bound = describe_factor(nearest)
     fewer = "less" if kind == "estimator" else "fewer"
-    where = f"on {names.count(first)} of {_count(comparisons)}: {factor} times {fewer} than the next{bound}"
+    where = f"on {names.count(first)} of {_count(comparisons)}: {factor} {fewer} than the next{bound}"
     if any(_has_others(each) for each in comparisons):  # which may have less
         yield f"Of the methods that ran at {every}, {first} {least} at each {where}"
     else:
@@ -147,7 +147,7 @@ def _least_lead(comparison: Comparison, behind: Sequence[Cell], quantity: str) -
     if len(lows) < len(behind) or min(lows) <= 1:
         return ""
     verb, less, after = _less(comparison)
-    return f": it {verb} at least {factor_text(min(lows))} times {less}{after}"
+    return f": it {verb} at least {times_end(min(lows))} {less}{after}"
 
 
 def _counted_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
@@ -174,7 +174,7 @@ def _counted_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
     on = f"{len(there)} of {_count(comparisons)}"
     on = f"on {on}" if len(there) > 1 else f"on {there[0]} ({on})"
     factor, bound = _describe_factor(ahead[first])
-    yield f"{begin_with([first])} {verb} {factor} times {less} than {than}{after} {on}{bound}"
+    yield f"{begin_with([first])} {verb} {factor} {less} than {than}{after} {on}{bound}"
     yield from _exceptions(comparisons, first, words[first])
     rivals = sorted((name for name in ahead if name != first), key=lambda name: -len(ahead[name]))
     if rivals:
@@ -258,12 +258,11 @@ def _less(comparison: Comparison) -> tuple[str, str, str]:
 
 
 def _describe_factor(ratios: Sequence[Interval]) -> tuple[str, str]:
-    """Return '2.1 to 3.5', and the least that the intervals allow; of what is known from below only that."""
+    """Return '2.1 to 3.5 times' and what the intervals allow at least; only that where an end is open."""
     if len(ratios) == 1 and ratios[0].bounded:
-        return ratio_text(ratios[0]), ""
-    least = factor_text(min(each.low for each in ratios))
+        return times_text(ratios[0].inverted()), ""
+    least = times_end(min(each.low for each in ratios))
     if any(not each.bounded or math.isinf(each.estimate) for each in ratios):
         return f"at least {least}", " (the lowest end of the intervals)"
-    ends = [figures(each(ratio.estimate for ratio in ratios), 2) for each in (min, max)]
-    shown = raise_powers(ends[0] if ends[0] == ends[1] else " to ".join(ends))
-    return shown, f" (by the intervals at least {least})"
+    low, high = (each(ratio.estimate for ratio in ratios) for each in (min, max))
+    return times_range(low, high), f" (by the intervals at least {least.removesuffix(' times')})"

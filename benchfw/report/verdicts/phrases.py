@@ -15,20 +15,21 @@ from benchfw.records import OBJECTIVE, Cell, Ending, Status
 from benchfw.registry import GIVEN
 from benchfw.report.text import (
     FEW_NAMES,
-    factor_text,
     figures,
     interval_text,
     join_names,
     plural,
     raise_powers,
     ratio_text,
+    times_end,
+    times_text,
 )
 from benchfw.summary.model import Caveat, Comparison, Fault, Replays, Row, Summary
 from benchfw.summary.quantities import WHEN_DONE
 from benchfw.summary.times import is_time
 
 _ADVICE = {
-    Status.TIMEOUT: "raise --timeout and give --retry-failed, or lower the budget in the suite",
+    Status.TIMEOUT: "raise --timeout and give --retry-failed, or lower the budget",
     Status.OUT_OF_MEMORY: "raise --memory and give --retry-failed, or use a smaller problem",
     Status.CRASHED: "{replay} runs it alone",
     Status.FAILED: "{replay} runs it alone and shows the traceback",
@@ -72,7 +73,7 @@ def preparation_sentences(*comparisons: Comparison) -> list[str]:
 
 
 def target_text(comparison: Comparison) -> str:
-    """Return the common target: 'gap 1.2 × 10⁻⁵', and how it was set if the suite names none."""
+    """Return the common target: 'gap 1.2 × 10⁻⁵', and how it was set if none was given."""
     each = (f"{target.metric} {raise_powers(f'{target.value:g}')}" for target in comparison.targets)
     named = " and ".join(each)
     if not any(target.automatic for target in comparison.targets):
@@ -91,25 +92,23 @@ def none_improves_text(comparison: Comparison) -> str:
 def comparative(comparison: Comparison, cell: Cell, quantity: str, less: str, more: str) -> str | None:
     """Return '2.3 [2.1, 2.6] times {less}' or '… {more}'; None where neither is decided by a factor.
 
-    Of a metric without a ratio: '0.31 [0.22, 0.40] lower', or 'higher'.
+    '0.30 % [0.21, 0.39] {less}' of a factor that would read as 1. Of a metric without a ratio:
+    '0.31 [0.22, 0.40] lower', or 'higher'.
     """
     decision = comparison.decision(cell, quantity)
     ratio = decision.interval
     if ratio is None or not decision.differs:
         return None
+    better = decision.verdict is Verdict.BETTER
     if decision.evidence is not None and decision.evidence.null == 0:
-        better = decision.verdict is Verdict.BETTER
         lower = better is not comparison.is_gain(quantity)
         return f"{interval_text(ratio.negated() if better else ratio)} {'lower' if lower else 'higher'}"
-    if decision.verdict is Verdict.BETTER:
-        ratio, word = ratio.inverted(), less
-    else:
-        word = more
-    if not 1 < ratio.low < math.inf:
+    factor, word = (ratio.inverted(), less) if better else (ratio, more)
+    if not 1 < factor.low < math.inf:
         return None  # too few runs of one of the two arrive to know a factor, or some end at 0
-    if not ratio.bounded or not math.isfinite(ratio.estimate):  # only the near end is known
-        return f"at least {factor_text(ratio.low)} times {word}"
-    return f"{ratio_text(ratio)} times {word}"
+    if not factor.bounded or not math.isfinite(factor.estimate):  # only the near end is known
+        return f"at least {times_end(factor.low)} {word}"
+    return f"{times_text(ratio)} {word}"
 
 
 def undecided_text(comparison: Comparison, cell: Cell, quantity: str, about: str = "") -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from benchfw.analysis.medians import CHECKED_PAIRS
-from benchfw.report.text import FEW_NAMES, factor_text, join_names, plural, raise_powers, sided_end
+from benchfw.report.text import FEW_NAMES, join_names, plural, times_end, times_range
 from benchfw.report.verdicts.phrases import TAKEN, preparation_sentences, target_text
 from benchfw.summary.contrasts import swept_quantities
 from benchfw.summary.model import Comparison, Lead, Sweep
@@ -76,31 +76,29 @@ def _second_sentence(comparison: Comparison, leads: Sequence[Lead], main: Sequen
     """Return the same for the time, or with the time counted, by what it is at least."""
     what = PRODUCTS.get(leads[0].quantity, comparison.time)
     same = {(each.family, each.rival) for each in leads} == {(each.family, each.rival) for each in main}
-    least = factor_text(min(each.margin for each in leads))
+    least = times_end(min(each.margin for each in leads))
     if same:
-        return f"The same holds in {what}, by at least {least} times"
+        return f"The same holds in {what}, by at least {least}"
     pairs = [f"{each.family} is ahead of {each.rival}" for each in leads[:FEW_NAMES]]
-    return f"In {what}, {join_names(pairs)} there, by at least {least} times"
+    return f"In {what}, {join_names(pairs)} there, by at least {least}"
 
 
 def _describe_lead(lead: Lead, noun: str) -> str:
     """Return '40 to 250 times less than poisson (by the intervals at least 31)'."""
     factor, least = describe_factor([lead])
-    return f"{factor} times {noun} than {lead.rival}{least}"
+    return f"{factor} {noun} than {lead.rival}{least}"
 
 
 def describe_factor(leads: Sequence[Lead]) -> tuple[str, str]:
-    """Return ('40 to 250', ' (by the intervals at least 31)').
+    """Return ('40 to 250 times', ' (by the intervals at least 31)').
 
-    Some are known from below only: then '40 or more'; all of them: 'at least 31'.
+    Some are known from below only: then '40 or more times'; all of them: 'at least 31 times'.
     """
-    least = factor_text(min(each.margin for each in leads))
+    least = times_end(min(each.margin for each in leads))
     low, high = min(each.low for each in leads), max(each.high for each in leads)
     if math.isinf(low):
         return f"at least {least}", " (the lowest end of the intervals)"
-    first, last = (sided_end(each, [1.0], 0) for each in (low, high))
-    shown = first if first == last else f"{first} or more" if math.isinf(high) else f"{first} to {last}"
-    return raise_powers(shown), f" (by the intervals at least {least})"
+    return times_range(low, high), f" (by the intervals at least {least.removesuffix(' times')})"
 
 
 def _runs(leads: Sequence[Lead]) -> str:

@@ -20,7 +20,7 @@ def known_smoothness(problem: Any, *, of_samples: bool = False) -> float:
     if found is None:
         raise BenchfwError(
             f'step = "auto" needs the {"sample " * of_samples}smoothness of the problem, which '
-            f"{type(problem).__name__} does not know: give the step as a number"
+            "is not known: give the step as a number"
         )
     return float(found)
 

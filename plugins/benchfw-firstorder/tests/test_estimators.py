@@ -108,7 +108,7 @@ def test_minibatch_smoothness_lies_between_the_mean_and_the_worst_sample(problem
 def test_impossible_minibatches_are_refused(backend, problem):
     with pytest.raises(BenchfwError, match="cannot draw 51 of 50 samples without replacement"):
         Minibatch(size=51, replace=False).draw(problem, backend.rng(1))
-    with pytest.raises(BenchfwError, match="Quadratic has no grad_batch"):
+    with pytest.raises(BenchfwError, match="the problem has no grad_batch"):
         Minibatch().draw(Quadratic(backend, backend.rng(1)), backend.rng(1))
 
 

@@ -325,7 +325,9 @@ def test_automatic_step_needs_a_problem_that_knows_its_smoothness(backend):
             return np.zeros(2)
 
     for optimizer in (GradientDescent(), SGD(estimator=Exact())):
-        with pytest.raises(BenchfwError, match="Opaque does not know: give the step as a number"):
+        with pytest.raises(
+            BenchfwError, match="of the problem, which is not known: give the step as a number"
+        ):
             next(optimizer.run(Opaque(), backend.rng(1)))
 
 

@@ -74,9 +74,9 @@ def has_parameters(problem: Any, method: str, estimates: str) -> bool:
     """Return whether a matrix has parameters; raise an error where a method can do nothing with it."""
     parametric = hasattr(problem, "at")
     if not (parametric or hasattr(problem, "matmat") or hasattr(problem, "operator")):
-        raise BenchfwError(f"{method} needs products with a matrix, and {type(problem).__name__} has none")
+        raise BenchfwError(f"{method} needs products with a matrix, and the problem has none")
     if estimates == "grad" and not parametric:
-        raise BenchfwError(f"{type(problem).__name__} has no parameters, and so no gradient to estimate")
+        raise BenchfwError("the problem has no parameters, and so no gradient to estimate")
     return parametric
 
 

@@ -320,7 +320,7 @@ def test_impossible_polynomials_are_refused(make, sentence):
 def test_problems_that_an_estimator_cannot_serve_are_named(backend, positive):
     with pytest.raises(BenchfwError, match="xtrace takes at most 12 probes here"):
         XTrace(13).draw(positive, backend.rng(1))
-    with pytest.raises(BenchfwError, match="Given has no parameters, and so no gradient to estimate"):
+    with pytest.raises(BenchfwError, match="the problem has no parameters, and so no gradient to estimate"):
         Lanczos(estimates="grad").draw(positive, backend.rng(1))
-    with pytest.raises(BenchfwError, match="lanczos needs products with a matrix, and object has none"):
+    with pytest.raises(BenchfwError, match="lanczos needs products with a matrix, and the problem has none"):
         Lanczos().draw(object(), backend.rng(1))

@@ -353,6 +353,23 @@ def test_a_huge_start_does_not_make_ends_rounding(make, run):
     )
 
 
+@pytest.mark.parametrize(
+    ("share", "said"), [(3e-7, "At the end, b has objective 3.0 × 10⁻⁵ % smaller than a"), (1e-14, "")]
+)
+def test_ends_that_read_alike_differ_by_a_percentage_and_those_that_agree_up_to_rounding_not_at_all(
+    make, run, share, said
+):
+    results = [
+        make.result("optimizer", "p", name, r, make.curve("objective", [9, 2, (1 + r / 10) * (1 + apart)]))
+        for name, apart in (("a", share), ("b", 0.0))
+        for r in range(5)
+    ]
+    (comparison,) = summarize(run, results).comparisons
+    text = verdict(comparison).replace("\N{NO-BREAK SPACE}", " ")
+    assert said in text
+    assert ("At the end" in text) is bool(said)
+
+
 def test_rounding_of_the_objective_is_the_rounding_of_its_gap(make, run):
     results = [
         make.result(

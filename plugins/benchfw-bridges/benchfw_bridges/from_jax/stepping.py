@@ -28,8 +28,7 @@ class SeparateSteps:
         start = problem.start()
         if not (hasattr(start, "dtype") and hasattr(start, "shape")):
             raise BenchfwError(
-                f"optax needs parameters that are one array; those of {type(problem).__name__} are "
-                f"{type(start).__name__}"
+                f"optax needs parameters that are one array; those of the problem are {type(start).__name__}"
             )
         self._runtime = getattr(problem, "runtime", None) or Runtime(problem.backend, start)
         self._unravel = getattr(problem, "unravel", None)

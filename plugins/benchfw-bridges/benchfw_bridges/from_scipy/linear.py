@@ -124,7 +124,7 @@ def require_quadratic(problem: Any, name: str) -> None:
     """Raise BenchfwError unless a problem says that its function is a quadratic over all of space."""
     if not getattr(problem, "quadratic", False):
         raise BenchfwError(
-            f"{name} solves linear systems, and {type(problem).__name__} does not say quadratic = True; "
+            f"{name} solves linear systems, and the problem does not say quadratic = True; "
             "choose a problem such as 'quadratic' or 'least-squares'"
         )
 

@@ -83,13 +83,12 @@ def objective_of(problem: Any) -> Objective:
     missing = [name for name in ("features", "targets", "loss") if not hasattr(problem, name)]
     if missing:
         raise BenchfwError(
-            f"{type(problem).__name__} has no {', '.join(missing)}; estimators of scikit-learn need "
+            f"the problem has no {', '.join(missing)}; estimators of scikit-learn need "
             "a problem that shows its data, such as 'logistic-regression', 'least-squares' or 'elastic-net'"
         )
     if getattr(problem, "box", None) is not None:
         raise BenchfwError(
-            f"{type(problem).__name__} has a box, and estimators of scikit-learn take no bounds; "
-            "choose another problem"
+            "the problem has a box, and estimators of scikit-learn take no bounds; choose another problem"
         )
     ridge, weight = (float(getattr(problem, name, 0.0)) for name in BOTH)
     return Objective(problem.features.shape[0], str(problem.loss), ridge, weight)

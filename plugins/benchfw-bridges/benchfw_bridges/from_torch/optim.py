@@ -96,7 +96,7 @@ class TorchOptim:
         start = problem.start()
         if not hasattr(start, "dtype") or not hasattr(start, "shape"):
             raise BenchfwError(
-                f"torch-optim needs parameters that are one array; those of {type(problem).__name__} are "
+                f"torch-optim needs parameters that are one array; those of the problem are "
                 f"{type(start).__name__}"
             )
         params = copy.deepcopy(start)  # the problem may keep its own
@@ -137,8 +137,7 @@ class TorchOptim:
                 yield problem.grad
         if not hasattr(problem, "grad_batch"):
             raise BenchfwError(
-                f"mini-batches need a finite sum, and {type(problem).__name__} has no grad_batch; "
-                "leave out batch"
+                "mini-batches need a finite sum, and the problem has no grad_batch; leave out batch"
             )
         while True:
             batch = rng.integers(0, problem.num_samples, size=self.batch)

@@ -72,7 +72,7 @@ def test_lsqr_answers_as_scipy_used_by_hand_after_as_many_iterations(backend, so
 @pytest.mark.parametrize("method", [ScipyLinear(), ScipyLsqr()])
 def test_a_function_that_is_not_quadratic_is_refused(backend, method):
     problem = LogisticRegression(backend, backend.rng(1), samples=40, features=6)
-    with pytest.raises(BenchfwError, match="LogisticRegression does not say quadratic = True; choose"):
+    with pytest.raises(BenchfwError, match="the problem does not say quadratic = True; choose"):
         list(islice(answers_of(method, problem), 2))
 
 

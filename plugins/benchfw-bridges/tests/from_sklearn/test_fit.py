@@ -105,8 +105,8 @@ def test_the_cost_is_known_where_an_iteration_is_a_pass_over_the_data(fit, estim
 @pytest.mark.parametrize(
     ("make", "estimator", "message"),
     [
-        (Quadratic, "Ridge", "Quadratic has no features, targets, loss; estimators of scikit-learn need"),
-        (BoxLeastSquares, "Ridge", "BoxLeastSquares has a box"),
+        (Quadratic, "Ridge", "the problem has no features, targets, loss; estimators of scikit-learn need"),
+        (BoxLeastSquares, "Ridge", "the problem has a box"),
         (
             LeastSquares,
             "LogisticRegression",

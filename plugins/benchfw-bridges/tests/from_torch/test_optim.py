@@ -171,7 +171,7 @@ def test_a_wrong_name_or_option_is_one_sentence(table, words):
 
 
 def test_batches_of_a_problem_that_is_not_a_sum_are_refused():
-    with pytest.raises(BenchfwError, match="Quadratic has no grad_batch; leave out batch"):
+    with pytest.raises(BenchfwError, match="the problem has no grad_batch; leave out batch"):
         answers(build({"use": "quadratic", "size": 4}), {"use": "torch-optim", "name": "SGD", "batch": 3})
 
 

@@ -27,7 +27,7 @@ class Exact:
             chosen = "grad" if hasattr(problem, "grad") else "value"
         oracle: Callable[[Array], Array] | None = getattr(problem, chosen, None)
         if oracle is None:
-            raise BenchfwError(f"{type(problem).__name__} has no exact {chosen} to give")
+            raise BenchfwError(f"the problem has no exact {chosen} to give")
         return oracle
 
     def smoothness(self, problem: Smooth) -> float:

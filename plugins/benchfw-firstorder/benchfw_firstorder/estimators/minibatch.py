@@ -43,7 +43,7 @@ MINIBATCH = Minibatch()
 def draw_batch(problem: FiniteSum, rng: Rng, size: int, *, replace: bool) -> Array:
     """Return `size` sample numbers, uniform."""
     if not hasattr(problem, "grad_batch"):
-        raise BenchfwError(f"mini-batches need a finite sum, and {type(problem).__name__} has no grad_batch")
+        raise BenchfwError("mini-batches need a finite sum, and the problem has no grad_batch")
     if replace:
         return rng.integers(0, problem.num_samples, size=size)
     if size > problem.num_samples:
