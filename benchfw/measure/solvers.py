@@ -205,7 +205,9 @@ class _Listener:
             return
         self._meter.clock.__exit__()
         # on a device each copy would wait for all work
-        self._overwritten = not self._meter.on_device and (self._overwritten or is_overwritten(before, answer))
+        self._overwritten = not self._meter.on_device and (
+            self._overwritten or is_overwritten(before, answer)
+        )
         try:
             self._ended = self._look() or self._meter.spent(self._iteration)
         except BaseException as fault:  # noqa: BLE001 - not the solver's: raised again when it has ended

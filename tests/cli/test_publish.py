@@ -116,7 +116,27 @@ def test_a_page_for_a_manual_has_a_picture_and_a_command_for_each_suite(site, cl
     text = (cli.folder / "docs" / "gallery.md").read_text(encoding="utf-8")
     (picture,) = re.findall(r"!\[[^]]*\]\(([^)]+)\)", text)
     assert (cli.folder / "docs" / picture).read_text(encoding="utf-8").startswith("<svg")
-    assert "`benchfw run --from-bundle bowls.zip`" in text
+    assert "`benchfw run --from-bundle bowls.zip --plugin bowls.py`" in text
+
+
+def test_the_commands_of_a_site_run_a_suite_of_ones_own_again(cli):
+    cli("run", "bowls.toml", "--no-report", "--plugin", "bowls.py", "--only", "noisy")
+    assert cli("publish", "last", "--to", "site", "--markdown", "page.md").returncode == 0
+    (page,) = (cli.folder / "site" / "suites").glob("*.html")
+    (shown,) = re.findall(r"<pre tabindex=\"0\">(.*?)</pre>", page.read_text(encoding="utf-8"), re.DOTALL)
+    commands = [line.partition("    #")[0] for line in shown.splitlines()]
+    (slug,) = re.findall(r"--from-bundle ([\w-]+)\.zip", commands[0])
+    assert commands == [
+        f"benchfw run --from-bundle {slug}.zip --plugin bowls.py",
+        "benchfw run bowls.toml --only noisy",
+    ]
+    assert f"`{commands[1]}`" in (cli.folder / "page.md").read_text(encoding="utf-8")
+    (report,) = (cli.folder / "site" / "runs").glob("*/index.html")
+    assert f"<code>{commands[0]}</code>" in report.read_text(encoding="utf-8")
+    shutil.copy(cli.folder / "site" / "bundles" / f"{slug}.zip", cli.folder)
+    for command in commands:
+        done = cli(*command.split()[1:], "--no-report")
+        assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(

@@ -79,8 +79,10 @@ def command(
     taken: set[str] = set()
     try:
         for run, summary in _read_runs(runs, store):
-            suite = find_suite_name(run, suites) or run.suite
-            exhibit = Exhibit(choose_slug(f"{suite}-{run.started[:10]}", taken), suite, run, summary)
+            name = find_suite_name(run, suites)
+            suite = name or run.suite
+            slug = choose_slug(f"{suite}-{run.started[:10]}", taken)
+            exhibit = Exhibit(slug, suite, run, summary, installed=name is not None)
             if folder is not None:
                 write_run(exhibit, folder, draw_extra_figures(registry, summary))
             exhibits.append(exhibit)
