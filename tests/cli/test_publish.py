@@ -14,9 +14,10 @@ EVIL = '<img src=x onerror="alert(1)">'
 
 @pytest.fixture
 def site(cli):
-    """A site of a run in the store and of the same run as a bundle."""
+    """A site of a run in the store and of another as a bundle."""
     cli("run", "bowls.toml", "--no-report")
     cli("export", "last", "--bundle", "bowls.zip")
+    cli("run", "bowls.toml", "--no-report", "--jobs", "0")
     done = cli("publish", "last", "bowls.zip", "--to", "site", "--title", "Ours")
     assert done.returncode == 0, done.stderr
     assert "site: site/index.html (1 suite, 2 runs)" in done.stdout
@@ -117,6 +118,21 @@ def test_a_page_for_a_manual_has_a_picture_and_a_command_for_each_suite(site, cl
     (picture,) = re.findall(r"!\[[^]]*\]\(([^)]+)\)", text)
     assert (cli.folder / "docs" / picture).read_text(encoding="utf-8").startswith("<svg")
     assert "`benchfw run --from-bundle bowls.zip --plugin bowls.py`" in text
+
+
+def test_problem_pages_count_runs_and_not_tables_and_a_run_given_twice_is_one(cli):
+    suite = cli.suite.replace("repetitions = 2", "repetitions = 2\ntarget = { gap = 1e-2 }")
+    (cli.folder / "bowls.toml").write_text(suite, encoding="utf-8")
+    cli("run", "bowls.toml", "--no-report")
+    cli("export", "last", "--bundle", "bowls.zip")
+    done = cli("publish", "last", "bowls.zip", "last", "--to", "site")
+    assert "(1 suite, 1 run)" in done.stdout
+    repeated = "benchfw: run 1 of {} is that of reports/benchfw.sqlite: it is shown once\n"
+    assert done.stderr == repeated.format("bowls.zip") + repeated.format("reports/benchfw.sqlite")
+    (page,) = (cli.folder / "site" / "problems").glob("*.html")
+    text = page.read_text(encoding="utf-8")
+    assert text.count("<h2>") == 2
+    assert "Leaderboards of 1 run." in text
 
 
 def test_the_commands_of_a_site_run_a_suite_of_ones_own_again(cli):

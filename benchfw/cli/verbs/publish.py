@@ -67,6 +67,7 @@ def command(
     if folder is not None:
         _check_folder(folder)
     from benchfw.api.running import draw_extra_figures
+    from benchfw.provenance import identify
     from benchfw.registry import Registry
     from benchfw.report.site.exhibits import Exhibit, choose_slug, sort_exhibits
     from benchfw.report.site.findings import find_suite_name
@@ -78,7 +79,13 @@ def command(
     exhibits: list[Exhibit] = []
     taken: set[str] = set()
     try:
+        places: dict[tuple[object, ...], Path] = {}
         for run, summary in _read_runs(runs, store):
+            identity = identify(run)
+            if identity in places:
+                _say_repeated(run, places[identity])
+                continue
+            places[identity] = run.store
             name = find_suite_name(run, suites)
             suite = name or run.suite
             slug = choose_slug(f"{suite}-{run.started[:10]}", taken)
@@ -98,6 +105,11 @@ def command(
         place = fault.filename or folder or markdown
         reason = fault.strerror or fault
         raise BenchfwError(f"{place} cannot be written ({reason}); use another folder") from None
+
+
+def _say_repeated(run: Run, first: Path) -> None:
+    line = f"run {run.id} of {run.store} is that of {first}: it is shown once"
+    click.echo(printable(f"benchfw: {line}"), err=True)
 
 
 def _check_folder(folder: Path) -> None:
