@@ -68,7 +68,9 @@ def test_every_card_has_a_picture_a_sentence_a_report_and_a_bundle_to_run_again(
 
 
 def test_a_report_of_the_site_leads_back_to_the_index_and_leaves_its_records_to_the_bundle(site):
-    for page in (site / "runs").glob("*/index.html"):
+    pages = list((site / "runs").glob("*/index.html"))
+    assert len(pages) == 2
+    for page in pages:
         links = Links(page).links
         assert "../../index.html" in links
         assert any(link.startswith("../../bundles/") for link in links)
