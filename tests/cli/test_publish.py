@@ -137,6 +137,18 @@ def test_problem_pages_count_runs_and_not_tables_and_a_run_given_twice_is_one(cl
     assert "Leaderboards of 1 run." in text
 
 
+def test_a_figure_of_a_plugin_that_cannot_be_drawn_is_named_and_the_site_is_written(cli):
+    cli("run", "bowls.toml", "--no-report", "--only", "noisy")
+    cli.write(
+        "odd.py",
+        "from benchfw import hookimpl\n\n\n@hookimpl\ndef register_figures(register):\n"
+        "    register('odd', lambda summary: 1 / 0)\n",
+    )
+    done = cli("publish", "last", "--to", "site", "--plugin", "odd.py")
+    assert done.returncode == 0, done.stderr
+    assert "benchfw: figure 'odd' of odd.py raised ZeroDivisionError" in done.stderr
+
+
 def test_the_commands_of_a_site_run_a_suite_of_ones_own_again(cli):
     cli("run", "bowls.toml", "--no-report", "--plugin", "bowls.py", "--only", "noisy")
     assert cli("publish", "last", "--to", "site", "--markdown", "page.md").returncode == 0

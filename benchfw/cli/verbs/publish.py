@@ -67,6 +67,7 @@ def command(
     if folder is not None:
         _check_folder(folder)
     from benchfw.api.running import draw_extra_figures
+    from benchfw.cli.execution import print_faults, print_not_loaded
     from benchfw.provenance import identify
     from benchfw.registry import Registry
     from benchfw.report.site.exhibits import Exhibit, choose_slug, sort_exhibits
@@ -75,6 +76,7 @@ def command(
     from benchfw.suite import read_suite
 
     registry = Registry(plugins)
+    print_not_loaded([registry])
     suites = {name: read_suite(path) for name, path in registry.suites.items()}
     exhibits: list[Exhibit] = []
     taken: set[str] = set()
@@ -101,6 +103,7 @@ def command(
             click.echo(printable(f"site: {index} ({number}, {plural(len(exhibits), 'run')})"))
         if markdown is not None:
             _write_markdown(exhibits, title, markdown)
+        print_faults(registry.broken)
     except OSError as fault:
         place = fault.filename or folder or markdown
         reason = fault.strerror or fault
