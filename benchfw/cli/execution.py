@@ -25,6 +25,7 @@ from benchfw.harness.events import Awaited, Begun, Event, Finished, Listener, Re
 from benchfw.harness.options import Options
 from benchfw.provenance import Run
 from benchfw.registry import Registry
+from benchfw.report.commands import compare_command
 from benchfw.report.terminal import describe_all, describe_counts, print_summary
 from benchfw.report.text import plural, printable
 from benchfw.store import Store
@@ -176,8 +177,10 @@ def run_and_compare(
         echo_json({"revision": revision, "runs": _run_pairs(runs), **comparison_data(found, FLOOR)})
     else:
         print_comparison(found, FLOOR, ("regressed", "improved"))
-        numbers = ", ".join(f"`benchfw compare {before.id} {after.id}`" for before, after in runs)
-        click.echo(f"A is {revision}, B the working tree; all rows: {numbers}")
+        numbers = ", ".join(
+            f"`{compare_command(str(before.id), str(after.id), store)}`" for before, after in runs
+        )
+        click.echo(printable(f"A is {revision}, B the working tree; all rows: {numbers}"))
     return max(int(found.count("regressed") > 0), *(exit_code(after) for _, after in runs))
 
 

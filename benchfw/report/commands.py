@@ -1,4 +1,4 @@
-"""The commands that run again what was stored: a suite as it is now, the run in a bundle, one trial."""
+"""The commands that run, report or compare what was stored: a suite, the run in a bundle, one trial."""
 
 from __future__ import annotations
 
@@ -33,9 +33,19 @@ def bundle_command(bundle: str, run: Run) -> str:
 
 def replay_command(trial: int | str, plugins: Iterable[str], store: Path) -> str:
     """Return the command that runs a trial of a store again."""
-    words = ["benchfw", "replay", str(trial), *_plugin_options(plugins)]
-    words += ["--store", str(store)] if store.absolute() != DEFAULT_STORE.absolute() else []
-    return shlex.join(words)
+    return shlex.join(["benchfw", "replay", str(trial), *_plugin_options(plugins), *_store_option(store)])
+
+
+def report_command(run: Run, *words: str) -> str:
+    """Return the command that reports a run of a store, or the one in a bundle."""
+    bundled = run.store.suffix == ".zip"
+    place = [str(run.store)] if bundled else [str(run.id), *_store_option(run.store)]
+    return shlex.join(["benchfw", "report", *place, *words])
+
+
+def compare_command(before: str, after: str, store: Path) -> str:
+    """Return the command that compares two runs, of which one or both are in a store."""
+    return shlex.join(["benchfw", "compare", before, after, *_store_option(store)])
 
 
 def can_run_again(run: Run) -> bool:
@@ -45,6 +55,10 @@ def can_run_again(run: Run) -> bool:
 
 def _plugin_options(plugins: Iterable[str]) -> list[str]:
     return [word for each in plugins for word in ("--plugin", each)]
+
+
+def _store_option(store: Path) -> list[str]:
+    return ["--store", str(store)] if store.absolute() != DEFAULT_STORE.absolute() else []
 
 
 def _plugins_of(run: Run) -> list[str]:

@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from benchfw.provenance import Changes
-from benchfw.report.commands import bundle_command, can_run_again, replay_command, suite_command
+from benchfw.report.commands import (
+    bundle_command,
+    can_run_again,
+    compare_command,
+    replay_command,
+    report_command,
+    suite_command,
+)
 from benchfw.report.page import write_report
 from benchfw.summary.summarize import summarize
 
@@ -38,6 +45,16 @@ def test_a_suite_that_is_not_toml_names_no_plugins(given):
 def test_a_trial_is_replayed_from_the_store_that_has_it():
     assert replay_command(3, ["a.py"], Path("reports/benchfw.sqlite")) == "benchfw replay 3 --plugin a.py"
     assert replay_command(3, [], Path("my runs.sqlite")) == "benchfw replay 3 --store 'my runs.sqlite'"
+
+
+def test_runs_are_reported_and_compared_in_the_store_that_has_them(run):
+    assert report_command(run, "--format", "md") == "benchfw report 7 --format md"
+    elsewhere = replace(run, store=Path("own.sqlite"))
+    assert report_command(elsewhere) == "benchfw report 7 --store own.sqlite"
+    assert report_command(replace(run, store=Path("own.zip"))) == "benchfw report own.zip"
+    assert compare_command("a b.zip", "last", Path("own.sqlite")) == (
+        "benchfw compare 'a b.zip' last --store own.sqlite"
+    )
 
 
 def test_what_another_program_or_a_session_ran_has_no_command(run):
