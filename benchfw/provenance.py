@@ -249,6 +249,11 @@ class Run:
             )
 
 
+def identify(run: Run) -> tuple[object, ...]:
+    """Return what a run and its bundle share, and no other run has: the times in its noise are exact."""
+    return run.id, run.suite, run.started, run.finished, run.noise
+
+
 class ImportedRun(NamedTuple):
     """What an importer returns: a run that another program measured.
 

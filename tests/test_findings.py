@@ -59,7 +59,9 @@ def test_the_page_and_its_figures_are_what_suites_and_bundles_give(built):
 @pytest.mark.families
 @pytest.mark.parametrize("quick", [False, True], ids=["full", "quick"])
 def test_suites_run_as_often_as_their_claims_need(quick):
-    for name, path in Registry().suites.items():
+    suites = Registry().suites
+    assert suites
+    for name, path in suites.items():
         suite = read_suite(path, quick=quick)
         tested = [each for each in suite.claims if not each.is_excused(quick=quick)]
         assert suite.repetitions >= max(find_fewest_runs(tested), default=0), name

@@ -6,7 +6,7 @@ import contextlib
 import json
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -24,6 +24,8 @@ from benchfw.errors import StoreError
 from benchfw.harness.events import Awaited, Begun, Event, Finished, Listener, Replaying
 from benchfw.harness.options import Options
 from benchfw.provenance import Run
+from benchfw.registry import Registry
+from benchfw.report.commands import compare_command
 from benchfw.report.terminal import describe_all, describe_counts, print_summary
 from benchfw.report.text import plural, printable
 from benchfw.store import Store
@@ -63,6 +65,7 @@ def run_all(
                         run, summary = execute_planned(each, opened, options, listen), None
         except KeyboardInterrupt:
             _report_interrupted(each, store, begun, page=page)
+            print_faults(each.registry.broken)
             return INTERRUPTED
         print_run(run, summary, as_json=as_json)
         print_faults(each.registry.broken)
@@ -95,6 +98,14 @@ def print_faults(faults: Sequence[str]) -> None:
     """Print the faults of plugins, each once."""
     for fault in dict.fromkeys(faults):
         click.echo(f"benchfw: {printable(fault)}", err=True)
+
+
+def print_not_loaded(registries: Iterable[Registry]) -> None:
+    """Print which plugins could not be loaded, once: what is noted later is printed after the run."""
+    registries = list(registries)
+    print_faults([f"not loaded: {fault}" for each in registries for fault in each.broken])
+    for each in registries:
+        each.broken.clear()
 
 
 def _raise_interrupt(_number: int, _frame: object) -> None:
@@ -166,8 +177,10 @@ def run_and_compare(
         echo_json({"revision": revision, "runs": _run_pairs(runs), **comparison_data(found, FLOOR)})
     else:
         print_comparison(found, FLOOR, ("regressed", "improved"))
-        numbers = ", ".join(f"`benchfw compare {before.id} {after.id}`" for before, after in runs)
-        click.echo(f"A is {revision}, B the working tree; all rows: {numbers}")
+        numbers = ", ".join(
+            f"`{compare_command(str(before.id), str(after.id), store)}`" for before, after in runs
+        )
+        click.echo(printable(f"A is {revision}, B the working tree; all rows: {numbers}"))
     return max(int(found.count("regressed") > 0), *(exit_code(after) for _, after in runs))
 
 

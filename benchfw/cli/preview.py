@@ -25,6 +25,7 @@ from benchfw.harness.agenda import Agenda
 from benchfw.harness.options import Options
 from benchfw.provenance import Environment, Run
 from benchfw.records import Result, Trial
+from benchfw.report.commands import compare_command
 from benchfw.report.text import align, figures, flat_facts, plural, printable
 from benchfw.store import Store
 from benchfw.summary.summarize import summarize
@@ -175,7 +176,10 @@ def print_differences(run: Run, planned: Planned, store: Path, options: Options)
     )
     for line in list(differences(run.environment, here)) or ["the same versions, sources and devices here"]:
         click.echo(f"  {printable(line)}", err=True)
-    click.echo(f"afterwards `benchfw compare {run.store} last` says what changed", err=True)
+    click.echo(
+        f"afterwards `{printable(compare_command(str(run.store), 'last', store))}` says what changed",
+        err=True,
+    )
 
 
 def _settled(planned: Planned, options: Options) -> Planned:

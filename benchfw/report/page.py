@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, Any, TypeAlias
 
 from benchfw.analysis.claims import Standing
@@ -21,6 +21,7 @@ from benchfw.provenance import Run
 from benchfw.records import Cell, Result
 from benchfw.report.captions import caption
 from benchfw.report.claims import MARKS, RULE, count_claims, describe_claims, warn_of_claims
+from benchfw.report.commands import bundle_command, can_run_again, replay_command
 from benchfw.report.figures import build_figures, method_styles
 from benchfw.report.figures.chosen import headline_first
 from benchfw.report.figures.overlay import overlay_figures
@@ -124,6 +125,7 @@ def write_report(
         facts=list(flat_facts({**run.environment.to_json(), "claims": ()})),
         overview=overview.name if overview.is_file() else "",
         site=site,
+        rerun=_find_command(run, site),
         reload=reload,
     )
     files: dict[str, Writer] = {
@@ -138,6 +140,17 @@ def write_report(
         columns, tried = tuning_rows(summary.tuned)
         files["tuning.csv"] = partial(write_csv, columns=columns, rows=tried)
     return write_page(page, script, folder, files)
+
+
+def _find_command(run: Run, site: Site | None) -> str:
+    """Return the command that runs a run, or a trial of it, again; empty where no command can."""
+    if not can_run_again(run):
+        return ""
+    if site is not None:
+        return bundle_command(PurePosixPath(site.bundle).name, run)
+    if run.store.suffix == ".zip":
+        return bundle_command(str(run.store), run)
+    return replay_command("TRIAL", run.environment.plugins, run.store)
 
 
 def save_records(

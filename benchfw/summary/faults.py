@@ -47,7 +47,7 @@ class Findings:
         self.on_host = False
         self._totals: Counter[Cell] = Counter()
         self._alike: dict[tuple[Cell | str, Status, str], _Alike] = {}
-        self._said: dict[str, Counter[Cell]] = {}
+        self._caveats: dict[str, Counter[Cell]] = {}
         self._declared: dict[Cell, None] = {}
         self._uncounted: dict[Cell, float] = {}
         self._replayed = self._same = 0
@@ -88,7 +88,7 @@ class Findings:
             *_raised_objective(result),
             *([FROM_SCRATCH] if outcome.from_scratch else []),
         ):
-            self._said.setdefault(text, Counter())[cell] += 1
+            self._caveats.setdefault(text, Counter())[cell] += 1
         if outcome.counting is Counting.DECLARED:
             self._declared[cell] = None
         elif outcome.counting is Counting.UNCOUNTED:
@@ -121,7 +121,7 @@ class Findings:
         on_cost: dict[str, dict[Cell, int]] = {}
         for cell, text in self._cost_caveats():
             on_cost.setdefault(text, {})[cell] = self._totals[cell]
-        said = [each for text, cells in self._said.items() for each in self._grouped(text, cells)]
+        said = [each for text, cells in self._caveats.items() for each in self._grouped(text, cells)]
         for text, cells in on_cost.items():
             said.extend(self._grouped(text, cells, on_cost=True))
         return tuple(said)

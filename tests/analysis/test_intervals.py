@@ -174,7 +174,7 @@ def test_a_median_interval_next_to_infinity_ends_at_a_number_or_at_infinity(valu
         lambda count: st.lists(st.floats(1e-6, 1e6), min_size=count, max_size=count).map(sorted)
     )
 )
-def test_no_number_of_infinities_makes_an_end_that_is_no_number(times):
+def test_no_count_of_infinities_makes_an_end_that_is_not_a_number(times):
     for never in range(len(times) + 1):
         values = times[: len(times) - never] + [inf] * never
         interval = median_interval(values)

@@ -241,6 +241,6 @@ def test_importing_the_backends_and_kernels_brings_in_no_heavy_package():
         ("", r".+"),
     ],
 )
-def test_a_processor_is_told_by_its_model_or_by_the_numbers_that_it_gives(tmp_path, text, said):
+def test_a_processor_is_named_by_its_model_or_by_the_numbers_that_it_gives(tmp_path, text, said):
     (tmp_path / "cpuinfo").write_text(text, encoding="utf-8")
     assert re.fullmatch(said, processor(tmp_path / "cpuinfo"))

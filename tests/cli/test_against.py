@@ -89,7 +89,7 @@ def test_quality_of_an_unchanged_tree_is_equal_to_the_last_bit_and_memory_is_com
     assert repository.last_run()["reused"] == 0, "CPU seconds are not to be taken for seconds"
 
 
-def test_a_method_that_the_other_revision_lacks_is_told_and_the_rest_compared(repository):
+def test_a_method_that_the_other_revision_lacks_is_reported_and_the_rest_compared(repository):
     change(repository, 'register("noisy", Noisy)', 'register("noisy", Noisy)\n    register("newer", Noisy)')
     change(repository, "noise = self.scale *", "noise = 0.5 * self.scale *")
     repository.write("bowls.toml", SUITE + '[[estimator]]\nuse = "newer"\n')

@@ -34,7 +34,7 @@ def test_import_names_the_commands_for_what_benchfw_wrote_itself(cli, elsewhere)
 
 
 @pytest.mark.parametrize("verb", ["run", "show"])
-def test_a_bundle_in_place_of_a_suite_is_told_apart(elsewhere, verb):
+def test_a_bundle_in_place_of_a_suite_is_recognised(elsewhere, verb):
     refused = elsewhere(verb, "bowls.zip")
     assert refused.returncode == 2
     assert refused.stderr == (
@@ -96,7 +96,7 @@ def test_figures_of_a_bundle_lie_beside_its_page_and_its_name_leads_nowhere_else
     }
 
 
-def test_what_the_store_has_already_is_told_when_a_bundle_is_compared(cli, elsewhere):
+def test_what_the_store_has_already_is_reported_when_a_bundle_is_compared(cli, elsewhere):
     again = cli("run", "--from-bundle", "bowls.zip", "--no-report", "--plugin", "bowls.py")
     assert "nothing was run" in again.stdout
     assert "the same versions, sources and devices here" in again.stderr

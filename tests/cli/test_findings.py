@@ -309,10 +309,16 @@ def test_two_bundles_of_a_suite_are_two_lines_with_their_machines_and_commands(l
 
 
 def test_a_claim_that_two_runs_decide_alike_is_counted_once(line):
-    shutil.copy(line.folder / "runs/cpu/bowls.zip", line.folder / "runs/gpu/bowls.zip")
+    assert line("run", "bowls.toml", "--no-report").returncode == 0
+    assert line("export", "--bundle", "runs/gpu/bowls.zip").returncode == 0
     page = page_of(line)
     assert page.count("Slow is not slower (Figure 1)") == 2
     assert "| Bowler 1999 | 1 | 1 |  |\n| Potter 2001 | 1 |  | 1 |" in page
+
+
+def test_a_bundle_and_its_copy_are_one_run(line):
+    shutil.copy(line.folder / "runs/cpu/bowls.zip", line.folder / "runs/gpu/bowls.zip")
+    assert page_of(line).count("Slow is not slower (Figure 1)") == 1
 
 
 def test_of_two_suites_of_one_name_the_bundle_is_that_of_the_one_it_has_more_in_common_with(line):

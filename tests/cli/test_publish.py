@@ -14,9 +14,10 @@ EVIL = '<img src=x onerror="alert(1)">'
 
 @pytest.fixture
 def site(cli):
-    """A site of a run in the store and of the same run as a bundle."""
+    """A site of a run in the store and of another as a bundle."""
     cli("run", "bowls.toml", "--no-report")
     cli("export", "last", "--bundle", "bowls.zip")
+    cli("run", "bowls.toml", "--no-report", "--jobs", "0")
     done = cli("publish", "last", "bowls.zip", "--to", "site", "--title", "Ours")
     assert done.returncode == 0, done.stderr
     assert "site: site/index.html (1 suite, 2 runs)" in done.stdout
@@ -67,7 +68,9 @@ def test_every_card_has_a_picture_a_sentence_a_report_and_a_bundle_to_run_again(
 
 
 def test_a_report_of_the_site_leads_back_to_the_index_and_leaves_its_records_to_the_bundle(site):
-    for page in (site / "runs").glob("*/index.html"):
+    pages = list((site / "runs").glob("*/index.html"))
+    assert len(pages) == 2
+    for page in pages:
         links = Links(page).links
         assert "../../index.html" in links
         assert any(link.startswith("../../bundles/") for link in links)
@@ -116,7 +119,54 @@ def test_a_page_for_a_manual_has_a_picture_and_a_command_for_each_suite(site, cl
     text = (cli.folder / "docs" / "gallery.md").read_text(encoding="utf-8")
     (picture,) = re.findall(r"!\[[^]]*\]\(([^)]+)\)", text)
     assert (cli.folder / "docs" / picture).read_text(encoding="utf-8").startswith("<svg")
-    assert "`benchfw run --from-bundle bowls.zip`" in text
+    assert "`benchfw run --from-bundle bowls.zip --plugin bowls.py`" in text
+
+
+def test_problem_pages_count_runs_and_not_tables_and_a_run_given_twice_is_one(cli):
+    suite = cli.suite.replace("repetitions = 2", "repetitions = 2\ntarget = { gap = 1e-2 }")
+    (cli.folder / "bowls.toml").write_text(suite, encoding="utf-8")
+    cli("run", "bowls.toml", "--no-report")
+    cli("export", "last", "--bundle", "bowls.zip")
+    done = cli("publish", "last", "bowls.zip", "last", "--to", "site")
+    assert "(1 suite, 1 run)" in done.stdout
+    repeated = "benchfw: run 1 of {} is that of reports/benchfw.sqlite: it is shown once\n"
+    assert done.stderr == repeated.format("bowls.zip") + repeated.format("reports/benchfw.sqlite")
+    (page,) = (cli.folder / "site" / "problems").glob("*.html")
+    text = page.read_text(encoding="utf-8")
+    assert text.count("<h2>") == 2
+    assert "Leaderboards of 1 run." in text
+
+
+def test_a_figure_of_a_plugin_that_cannot_be_drawn_is_named_and_the_site_is_written(cli):
+    cli("run", "bowls.toml", "--no-report", "--only", "noisy")
+    cli.write(
+        "odd.py",
+        "from benchfw import hookimpl\n\n\n@hookimpl\ndef register_figures(register):\n"
+        "    register('odd', lambda summary: 1 / 0)\n",
+    )
+    done = cli("publish", "last", "--to", "site", "--plugin", "odd.py")
+    assert done.returncode == 0, done.stderr
+    assert "benchfw: figure 'odd' of odd.py raised ZeroDivisionError" in done.stderr
+
+
+def test_the_commands_of_a_site_run_a_suite_of_ones_own_again(cli):
+    cli("run", "bowls.toml", "--no-report", "--plugin", "bowls.py", "--only", "noisy")
+    assert cli("publish", "last", "--to", "site", "--markdown", "page.md").returncode == 0
+    (page,) = (cli.folder / "site" / "suites").glob("*.html")
+    (shown,) = re.findall(r"<pre tabindex=\"0\">(.*?)</pre>", page.read_text(encoding="utf-8"), re.DOTALL)
+    commands = [line.partition("    #")[0] for line in shown.splitlines()]
+    (slug,) = re.findall(r"--from-bundle ([\w-]+)\.zip", commands[0])
+    assert commands == [
+        f"benchfw run --from-bundle {slug}.zip --plugin bowls.py",
+        "benchfw run bowls.toml --only noisy",
+    ]
+    assert f"`{commands[1]}`" in (cli.folder / "page.md").read_text(encoding="utf-8")
+    (report,) = (cli.folder / "site" / "runs").glob("*/index.html")
+    assert f"<code>{commands[0]}</code>" in report.read_text(encoding="utf-8")
+    shutil.copy(cli.folder / "site" / "bundles" / f"{slug}.zip", cli.folder)
+    for command in commands:
+        done = cli(*command.split()[1:], "--no-report")
+        assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(

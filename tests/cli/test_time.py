@@ -119,6 +119,14 @@ def test_kernels_are_timed_in_the_type_and_with_the_threads_asked_for(cli):
     assert {row["method"] for row in rows} == {"add-scaled (float32)", "column-dots (float32)"}
 
 
+def test_what_a_plugin_does_wrong_in_the_run_is_printed_after_it(line, cli):
+    hook = "\n\n@hookimpl\ndef run_finished(run):\n    raise RuntimeError('no letter sent')\n"
+    cli.write("naps.py", PLUGIN + hook)
+    done = line("nap", "--size", "1e3", "--backend", "numpy", "--no-report")
+    assert done.returncode == 0
+    assert done.stderr.count("benchfw: a plugin's run_finished raised RuntimeError: no letter sent") == 1
+
+
 def test_a_kernel_that_fails_and_a_size_beyond_the_limit_are_named_and_the_others_go_on(line):
     done = line("broken", "nap", "--size", "1e3", "--size", "1e7", "--backend", "numpy", "--no-report")
     said = " ".join(done.stdout.split())

@@ -63,6 +63,7 @@ PLACEHOLDER = re.compile(r"[A-Z]+(?:\.\w+)?")  # NAME, FILE.zip
 OURS = re.compile(r"(?<![\w/.-])(?:benchfw|docs|examples|plugins|suites|tests)/[\w/.-]*\w")
 NUMBER = re.compile(r"\d[\d,]*(?:\\\.\d+)?(?:e[+\\-]*\d+)?")  # in a text that re.escape has passed over
 ANY_NUMBER = r"\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?"
+COUNTED = re.compile(r"[\d.\\]+(?=\\ \\\[[^]]*\]\\ times\\ fewer)")  # of counts: the same on every machine
 REST = {"problem": '[[problem]]\nuse = "least-squares"', "optimizer": '[[optimizer]]\nuse = "gd"'}
 REPLAYS = "a second time, to see whether"  # what benchfw prints; a page that does not show it is run without
 WITHOUT_REPLAYS = """
@@ -187,20 +188,30 @@ def run_console(block, shell):
         command, _, shown = call.partition("\n")
         last = number == len(calls)
         printed = shell.run(command + block.more_words * last, block.exit_codes if last else {0})
-        lines = [pattern_of(line, block.numbers_vary) for line in shown.rstrip().splitlines()]
+        lines = [
+            pattern_of(line, block.numbers_vary, counts_vary=bool(block.more_words))
+            for line in shown.rstrip().splitlines()
+        ]
         found = re.search(f"^{''.join(lines)}", printed, re.MULTILINE)
         assert found, f"$ {command}\n{printed}\nis not what is shown:\n{shown}"
 
 
-def pattern_of(line, numbers_vary):
-    """Return what matches a line that a page shows: … is anything, and alone any number of lines."""
+def pattern_of(line, numbers_vary, *, counts_vary=False):
+    """Return what matches a line that a page shows: … is anything, and alone any number of lines.
+
+    Where numbers vary, the estimate of how many times fewer gradients are needed does so only if counts do.
+    """
     if line.strip() == "…":
         return r"(?:.*\n)*?"
     text = re.escape(line.strip())
     if numbers_vary:
+        counted = [] if counts_vary else COUNTED.findall(text)
+        text = text if counts_vary else COUNTED.sub("\0", text)
         text = re.sub(r"(?:\\-){2,}", "-+", NUMBER.sub("0", text))
         # fewer repetitions may have one value for all, which has no interval
         text = text.replace(r"0\ \[0,\ 0\]", r"0(?:\ \[0,\ 0\])?").replace("0", ANY_NUMBER)
+        for each in counted:
+            text = text.replace("\0", each, 1)
         # on a busy machine CPU time decides, and with one word more lines break elsewhere
         text = re.sub(r"(?:CPU\\ )?\b(time|seconds)\b", r"(?:CPU\\ )?\1", text)
         return r"\s*" + _spaced(text, r"\s+") + r"\s"
@@ -312,6 +323,7 @@ def test_what_a_long_page_names_exists(path, tmp_path, run_inline):
         "```console\n$ echo one\ntwo\n```",
         "```console\n$ echo 1\n2\n```",
         "<!-- numbers vary -->\n```console\n$ echo 1 s\n2 ms\n```",
+        "<!-- numbers vary -->\n```console\n$ echo '2.9 [2, 3] times fewer'\n2.8 [2, 3] times fewer\n```",
         "```console\n$ printf 'one\\ntwo\\nthree\\n'\none\nthree\n```",
         "```console\n$ false\n```",
         "<!-- exit code 1 -->\n```console\n$ true\n```",

@@ -109,12 +109,12 @@ def test_a_machine_that_takes_too_long_to_look_is_refused_in_one_line(monkeypatc
         survey.survey_apart(SurveyRequest((), (), ("numpy",), 1, ()))
 
 
-def test_a_plugin_that_a_machine_lacks_is_told_in_one_line():
+def test_a_plugin_that_a_machine_lacks_is_reported_in_one_line():
     with pytest.raises(BenchfwError, match="no plugin module 'nowhere'"):
         survey_apart(SurveyRequest(("nowhere",), (), ("numpy",), 1, ()))
 
 
-def test_an_address_that_is_none_is_told_in_one_line():
+def test_an_address_that_is_none_is_reported_in_one_line():
     with (
         pytest.raises(BenchfwError, match="no Dask scheduler answers at 'carrier-pigeon://roof'"),
         connected("carrier-pigeon://roof", 1, 1),
@@ -135,7 +135,7 @@ def test_a_scheduler_file_that_is_not_written_yet_is_waited_for(monkeypatch, tmp
 
 
 @pytest.mark.parametrize("content", [None, "", "{", "{}", "[]"])
-def test_a_scheduler_file_that_stays_without_address_is_told_with_the_command_that_writes_it(
+def test_a_scheduler_file_that_stays_without_address_is_reported_with_the_command_that_writes_it(
     monkeypatch, tmp_path, content
 ):
     monkeypatch.setattr("benchfw.harness.dask.cluster.SCHEDULER_FILE_SECONDS", 0.1)
@@ -149,7 +149,7 @@ def test_a_scheduler_file_that_stays_without_address_is_told_with_the_command_th
         pass
 
 
-def test_a_folder_in_place_of_a_scheduler_file_is_told_in_one_line(tmp_path):
+def test_a_folder_in_place_of_a_scheduler_file_is_reported_in_one_line(tmp_path):
     (tmp_path / "scheduler.json").mkdir()
     with (
         pytest.raises(BenchfwError, match="cannot be read \\(Is a directory\\)"),

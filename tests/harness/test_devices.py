@@ -145,7 +145,7 @@ def test_one_worker_runs_the_trials_in_the_order_given(fake, trials):
     assert [event.trial for event in events if isinstance(event, Started)] == asked
 
 
-def test_the_process_of_a_trial_is_gone_when_the_trial_is_told_of(plugin_file, trials):
+def test_the_process_of_a_trial_is_gone_when_the_trial_is_reported(plugin_file, trials):
     """On a machine of one core, what it still did would slow down the loop that looks for noise."""
     slow_to_end = "import atexit\nimport time\n\natexit.register(time.sleep, 0.3)\n"
     plugin = plugin_file(FAKE_DEVICE + WAIT + slow_to_end, "slow_to_end.py")
@@ -160,7 +160,7 @@ def test_the_process_of_a_trial_is_gone_when_the_trial_is_told_of(plugin_file, t
     assert left == [set(), set()]
 
 
-def test_a_trial_that_ended_is_told_of_though_its_process_is_slow_and_somebody_interrupts(
+def test_a_trial_that_ended_is_reported_though_its_process_is_slow_and_somebody_interrupts(
     fake, trials, monkeypatch
 ):
     stop, stopped = WorkerProcess.stop, []

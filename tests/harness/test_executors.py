@@ -183,7 +183,7 @@ def test_a_bad_line_ends_a_worker_but_not_the_trials_before_it(run_many):
     finished, _, _ = run_many(write, isolation="worker")
     bad = [each for each in finished.values() if each.status is not Status.DONE]
     assert [each.status for each in bad] == [Status.CRASHED]
-    assert "wrote nonsense" in bad[0].reason
+    assert "wrote nonsense into its pipe (a line is not a list that begins with a word" in bad[0].reason
 
 
 LATE = """

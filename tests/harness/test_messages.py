@@ -40,7 +40,7 @@ def test_every_field_of_an_outcome_travels(outcome):
 
 @pytest.mark.parametrize("wrong", [{"counting": "guessed"}, {"prepare_seconds": "1"}, {"peak_memory": [1]}])
 def test_a_field_of_another_type_is_not_an_outcome(wrong):
-    with pytest.raises(BadMessage, match="no outcome"):
+    with pytest.raises(BadMessage, match="not an outcome"):
         outcome_of({**plain_outcome(WHOLE), **wrong})
 
 

@@ -340,7 +340,7 @@ def batch(monkeypatch):
     return batch, done
 
 
-def test_trials_that_end_close_together_are_kept_together_and_only_then_heard_of(batch, make_trial):
+def test_trials_that_end_close_together_are_kept_together_and_only_then_reported(batch, make_trial):
     (batch, done), outcome = batch, Outcome(Status.DONE, Ending.ITERATIONS)
     one, two, three = (make_trial(key=key) for key in ("one", "two", "three"))
     with batch:

@@ -33,6 +33,7 @@ def test_every_exported_kernel_is_registered():
 
 
 def test_a_kernel_registered_by_place_is_listed_under_its_own_name():
+    assert ENTRIES
     for name, entry in Registry().entries("kernel").items():
         assert entry.factory.name == name
 

@@ -50,7 +50,7 @@ def test_names_cannot_write_markdown(text, shown):
     assert escape_markdown(text) == shown
 
 
-def test_a_run_with_no_success_is_told_too(make, run):
+def test_a_run_with_no_success_is_described_too(make, run):
     results = [make.result("optimizer", "p", "gd", 0, [], status=Status.FAILED, reason="no luck", number=3)]
     text = markdown_of(run, results)
     assert "No trial finished" in text

@@ -133,7 +133,7 @@ def test_a_biased_estimator_brings_the_mean_squared_error_into_the_table(make, r
     assert "mse" in headline_table(summarize(run, results).comparisons[0]).header
 
 
-def test_relative_efficiency_and_the_worst_coordinate_are_told(make, run):
+def test_relative_efficiency_and_the_worst_coordinate_are_shown(make, run):
     results = [
         make.result(
             "estimator", "p", name, r,

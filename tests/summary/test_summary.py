@@ -143,7 +143,7 @@ def test_an_end_is_the_last_look_within_the_budget(make, run):
     assert rows_of(summarize(run, [replace(result, trial=trial)]), "gd")["gap"].interval.estimate == 3
 
 
-def test_trials_of_a_method_that_diverge_are_told_once_with_the_first_reason(make, run):
+def test_trials_of_a_method_that_diverge_are_reported_once_with_the_first_reason(make, run):
     results = [
         make.result(
             "optimizer",
@@ -162,7 +162,7 @@ def test_trials_of_a_method_that_diverge_are_told_once_with_the_first_reason(mak
     assert fault_sentence(alone) == "1 of 1 trial diverged: loss became inf at iteration 40"
 
 
-def test_faults_that_differ_in_their_numbers_alone_are_told_once_with_the_first_of_them(make, run):
+def test_faults_that_differ_in_their_numbers_alone_are_reported_once_with_the_first_of_them(make, run):
     reasons = [
         "gap is -3.2e-05 at iteration 40, and it cannot be below 0",
         "gap is -0.7 at iteration 1,200, and it cannot be below 0",
@@ -179,7 +179,7 @@ def test_faults_that_differ_in_their_numbers_alone_are_told_once_with_the_first_
     assert [each.reason for each in others] == reasons[3:]
 
 
-def test_what_a_missing_backend_skips_is_told_once_for_all(make, run):
+def test_what_a_missing_backend_skips_is_reported_once_for_all(make, run):
     results = [
         make.result(
             "optimizer", problem, name, 0, [], status=Status.SKIPPED, reason="no device", backend="cupy"
@@ -311,7 +311,7 @@ def test_a_fact_is_a_row_without_a_ratio_and_no_metric_to_rank_by(make, run):
     assert row.ratio is None
 
 
-def test_caveats_are_told_once_with_all_whom_they_concern(make, run):
+def test_caveats_are_reported_once_with_all_whom_they_concern(make, run):
     results = [
         make.result("optimizer", "p", name, r, make.curve("gap", [9, 0.2]), caveats=("made up",))
         for name in ("gd", "sgd")

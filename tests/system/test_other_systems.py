@@ -195,7 +195,7 @@ def _values(results):
 
 
 @pytest.mark.thorough
-def test_trials_that_break_are_told_as_on_linux(windows):
+def test_trials_that_break_are_reported_as_on_linux(windows):
     done = windows.run(SUITE + SLIDE + FAULTY, "--timeout", 15, "--memory", "600MB")
     assert done.returncode == 1, done.stderr
     assert "this system has no hard limit of memory: --memory is checked ten times a second" in done.stderr

@@ -72,7 +72,7 @@ def outcomes(path, only=None, timeout=60.0):
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_method_that_does_not_run_is_told_once_and_nothing_else_of_it_is_checked(plugin_file, fault):
+def test_a_method_that_does_not_run_is_reported_once_and_nothing_else_of_it_is_checked(plugin_file, fault):
     before, after, told = FAULTS[fault]
     found = outcomes(
         plugin_file(OPTIMIZER.replace(before, after), "bad.py"), timeout=1.0 if fault == "endless" else 60.0
@@ -92,7 +92,7 @@ def test_a_check_gives_its_advice_only_where_it_has_failed_itself(plugin_file):
     assert "To do" not in str(failed)
 
 
-def test_a_fault_that_comes_later_is_told_once_too(plugin_file):
+def test_a_fault_that_comes_later_is_reported_once_too(plugin_file):
     text = OPTIMIZER.replace("while True", "for step in range(99)").replace(
         STEP, "[problem.grad(x)][step > 9]"
     )
@@ -121,7 +121,7 @@ def test_a_method_that_runs_only_after_others_is_found(plugin_file):
     assert "in a new process it raised AssertionError" in found.detail
 
 
-def test_a_draw_that_is_no_function_of_the_parameters_is_told_as_a_trial_tells_it(plugin_file):
+def test_a_draw_that_is_no_function_of_the_parameters_is_reported_as_a_trial_reports_it(plugin_file):
     text = """
 from dataclasses import dataclass
 from benchfw import Claims, Smooth, hookimpl
@@ -154,7 +154,7 @@ def test_the_parameters_that_a_suite_may_set_are_named(plugin_file):
     assert found.detail == "it has no parameters"
 
 
-def test_the_portable_spelling_of_what_strict_arrays_refuse_is_told(plugin_file):
+def test_the_portable_spelling_of_what_strict_arrays_refuse_is_shown(plugin_file):
     text = OPTIMIZER.replace(STEP, "(problem.grad(x) + 0 * x.sum())")
     (found,) = outcomes(plugin_file(text, "bad.py"), "no-mix-up")
     assert found.status is CheckStatus.SKIPPED

@@ -66,7 +66,7 @@ def test_whatever_a_plugin_raises_becomes_a_status(toys, fault, status):
     assert run_check(subject, Check("x", ("problem",), "It holds.", "fix it", body)).status is status
 
 
-def test_what_cannot_be_built_is_told_once(plugin_file):
+def test_what_cannot_be_built_is_reported_once(plugin_file):
     path = plugin_file(
         "from benchfw import Smooth, hookimpl\n\n\nclass Needy:\n"
         '    """Takes a `step`."""\n    solves = Smooth\n\n'

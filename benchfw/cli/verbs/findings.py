@@ -57,13 +57,16 @@ def command(
       benchfw findings paper.zip --suites my.toml
       benchfw findings bundles -o findings.md
     """
+    from benchfw.cli.execution import print_not_loaded
     from benchfw.registry import Registry
     from benchfw.report.site.documents import Documents, read_documents
     from benchfw.report.site.findings import find_findings, read_bundles, read_claiming_suites
     from benchfw.report.site.findings_page import build_page, count_verdicts
 
     about = read_documents(documents) if documents else Documents()
-    claiming = read_claiming_suites(_find_suites(suites, Registry(plugins)))
+    registry = Registry(plugins)
+    print_not_loaded([registry])
+    claiming = read_claiming_suites(_find_suites(suites, registry))
     findings, unused = find_findings(claiming, read_bundles(bundles))
     for each in unused:
         click.echo(

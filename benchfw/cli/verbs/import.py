@@ -34,13 +34,16 @@ def command(file: Path, program: str | None, plugins: tuple[str, ...], store: Pa
       benchfw import outputs/benchopt_run.parquet
       benchfw report last
     """
+    from benchfw.cli.execution import print_not_loaded
     from benchfw.registry import Registry
     from benchfw.store import Store
 
     if not file.is_file():
         raise BenchfwError(f"no file '{file}'; give a path that exists")
     check_foreign(file)
-    known = Registry(plugins).entries("importer")
+    registry = Registry(plugins)
+    print_not_loaded([registry])
+    known = registry.entries("importer")
     if not known:
         command = install_command("benchfw-bridges[benchopt]")
         raise BenchfwError(f"no installed plugin can import results; {command}")

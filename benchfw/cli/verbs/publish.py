@@ -67,6 +67,8 @@ def command(
     if folder is not None:
         _check_folder(folder)
     from benchfw.api.running import draw_extra_figures
+    from benchfw.cli.execution import print_faults, print_not_loaded
+    from benchfw.provenance import identify
     from benchfw.registry import Registry
     from benchfw.report.site.exhibits import Exhibit, choose_slug, sort_exhibits
     from benchfw.report.site.findings import find_suite_name
@@ -74,13 +76,22 @@ def command(
     from benchfw.suite import read_suite
 
     registry = Registry(plugins)
+    print_not_loaded([registry])
     suites = {name: read_suite(path) for name, path in registry.suites.items()}
     exhibits: list[Exhibit] = []
     taken: set[str] = set()
     try:
+        places: dict[tuple[object, ...], Path] = {}
         for run, summary in _read_runs(runs, store):
-            suite = find_suite_name(run, suites) or run.suite
-            exhibit = Exhibit(choose_slug(f"{suite}-{run.started[:10]}", taken), suite, run, summary)
+            identity = identify(run)
+            if identity in places:
+                _say_repeated(run, places[identity])
+                continue
+            places[identity] = run.store
+            name = find_suite_name(run, suites)
+            suite = name or run.suite
+            slug = choose_slug(f"{suite}-{run.started[:10]}", taken)
+            exhibit = Exhibit(slug, suite, run, summary, installed=name is not None)
             if folder is not None:
                 write_run(exhibit, folder, draw_extra_figures(registry, summary))
             exhibits.append(exhibit)
@@ -92,10 +103,16 @@ def command(
             click.echo(printable(f"site: {index} ({number}, {plural(len(exhibits), 'run')})"))
         if markdown is not None:
             _write_markdown(exhibits, title, markdown)
+        print_faults(registry.broken)
     except OSError as fault:
         place = fault.filename or folder or markdown
         reason = fault.strerror or fault
         raise BenchfwError(f"{place} cannot be written ({reason}); use another folder") from None
+
+
+def _say_repeated(run: Run, first: Path) -> None:
+    line = f"run {run.id} of {run.store} is that of {first}: it is shown once"
+    click.echo(printable(f"benchfw: {line}"), err=True)
 
 
 def _check_folder(folder: Path) -> None:

@@ -251,12 +251,10 @@ def command(
         planned = [plan_bundle(packed, plugins)]
     else:
         planned = [each for name in suites for each in plan_suites(name, plugins, changes, try_plugin)]
-    from benchfw.cli.execution import print_faults, run_all
+    from benchfw.cli.execution import print_not_loaded, run_all
     from benchfw.cli.slurm import print_script, read_jobs, slurm_address
 
-    print_faults([f"not loaded: {fault}" for each in planned for fault in each.registry.broken])
-    for each in planned:
-        each.registry.broken.clear()  # printed; what comes in the run is printed after it
+    print_not_loaded(each.registry for each in planned)
     _check_side_by_side(against, options, dask or slurm)
     if require_claims:
         _check_claims_required(planned, against=against, profile=profile)

@@ -145,13 +145,20 @@ def command(
     threads = threads or default_threads()
     from benchfw.api.planning import plan_text
     from benchfw.api.running import run_planned
-    from benchfw.cli.execution import check_pages, exit_code, listen_to_run, print_faults, print_run
+    from benchfw.cli.execution import (
+        check_pages,
+        exit_code,
+        listen_to_run,
+        print_faults,
+        print_not_loaded,
+        print_run,
+    )
     from benchfw.harness.options import Options
     from benchfw.registry import Registry
     from benchfw.summary.exports import SUMMARY_COLUMNS, summary_rows
 
     registry = Registry(plugins)
-    print_faults([f"not loaded: {fault}" for fault in registry.broken])
+    print_not_loaded([registry])
     for name in kernels:
         registry.get("kernel", name)  # the planner would name a place in a file that nobody wrote
     with registry.activate():
@@ -168,6 +175,7 @@ def command(
         echo_json({"run": run.id, "store": run.store, "report": run.report, "rows": rows})
     else:
         print_run(run, summary, as_json=False)
+    print_faults(registry.broken)
     sys.exit(exit_code(run))
 
 
@@ -189,12 +197,14 @@ def _show_steps(
     as_json: bool,
 ) -> None:
     from benchfw.api.planning import plan_suites
+    from benchfw.cli.execution import print_not_loaded
     from benchfw.cli.steps import show_steps
     from benchfw.provenance import Changes
 
     if len(suites) != 1:
         raise click.UsageError("--steps needs one suite, as in `benchfw time --steps METHOD SUITE`")
     planned = plan_suites(suites[0], plugins, Changes(backends=backends))
+    print_not_loaded(each.registry for each in planned)
     show_steps(planned, label, after, STEPS, as_json=as_json)
 
 

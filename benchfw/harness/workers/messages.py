@@ -49,7 +49,7 @@ _USUAL = vars(_DEFAULTS)
 
 
 class BadMessage(Exception):
-    """What came is not a message of a worker."""
+    """What a worker sent is not a message."""
 
 
 @dataclass(frozen=True)
@@ -154,14 +154,14 @@ def write_line(file: int, content: Sequence[Any]) -> None:
 
 
 def parse_lines(lines: bytes) -> Iterator[list[Any]]:
-    """Yield what lines of a worker say; BadMessage at the first that says nothing."""
+    """Yield what lines of a worker say; BadMessage at the first that makes no sense."""
     try:
         found = json.loads(b"[%b]" % lines.rstrip(b"\n").replace(b"\n", b","))  # faster than one by one
     except (ValueError, RecursionError):
         found = map(_parse, lines.splitlines())
     for each in found:
         if not isinstance(each, list) or not each or not isinstance(each[0], str | list):
-            raise BadMessage("no list that begins with a word or a record")
+            raise BadMessage("a line is not a list that begins with a word or a record")
         yield each
 
 
@@ -179,9 +179,9 @@ def record_of(row: Any) -> Record:
         used = None if cpu_seconds is None else float(cpu_seconds)
         record = Record(metric, iteration, float(seconds), float(cost), float(value), role, used)
     except (TypeError, ValueError) as fault:
-        raise BadMessage(f"no record: {fault}") from None
+        raise BadMessage(f"not a record: {fault}") from None
     if not (isinstance(metric, str) and isinstance(iteration, int) and role in ROLES):
-        raise BadMessage(f"no record: {str(row)[:100]}")
+        raise BadMessage(f"not a record: {str(row)[:100]}")
     return record
 
 
@@ -200,7 +200,7 @@ def outcome_of(plain: Any, records: tuple[Record, ...] = ()) -> Outcome:
         found = {name: _like(_USUAL[name], value) for name, value in plain.items()}
         return change(_DEFAULTS, records=records, **found)
     except (TypeError, ValueError, AttributeError, KeyError) as fault:
-        raise BadMessage(f"no outcome: {fault}") from None
+        raise BadMessage(f"not an outcome: {fault}") from None
 
 
 def _like(usual: Any, value: Any) -> Any:
@@ -235,7 +235,7 @@ def learned_of(plain: Any) -> Learned:
         modules, ceilings, threads_of = plain
         return Learned(tuple(map(str, modules)), dict(ceilings), str(threads_of))
     except (TypeError, ValueError) as fault:
-        raise BadMessage(f"nothing learned: {fault}") from None
+        raise BadMessage(f"could not read what the trial taught: {fault}") from None
 
 
 def _plain(value: Any) -> Any:

@@ -68,14 +68,14 @@ class WorkerProcess:
         self.link.send(pack_whole(replace(setup, replies=self.link.replies_handle)))
         self._worker: int | None = None  # the supervisor's child, or the process itself
         self._apart = setup.isolation == "trial"
-        self._taught: dict[tuple[Cell, int, int], tuple[int, Trial]] = {}
-        self._told = 0
+        self._sent: dict[tuple[Cell, int, int], tuple[int, Trial]] = {}  # whole requests, by number
+        self._num_sent = 0
         self._memory = Memory(forks=self._apart and CAN_FORK_TRIALS)
         self._queue: deque[Request] = deque()
         self._held: list[Reply] = []  # until it is known that no other trial disturbed them
         self._records: list[Record] = []  # of the trial that runs
         self._nonsense = ""
-        self._heard: dict[bool, set[str]] = {True: set(), False: set()}  # read by all its trials, by this one
+        self._reads: dict[bool, set[str]] = {True: set(), False: set()}  # read by all its trials, by this one
         self.began = self.looked = monotonic()
         self._read_at = self._earliest = self.began
 
@@ -110,13 +110,13 @@ class WorkerProcess:
         number = self._find_like(request)
         if number is not None:
             return pack_repeat(number, request, bell=bell)
-        self._taught[_lesson(request)] = self._told, request.trial
-        self._told += 1
+        self._sent[_lesson(request)] = self._num_sent, request.trial
+        self._num_sent += 1
         return pack_whole(change(request, bell=bell))
 
     def _find_like(self, request: Request) -> int | None:
         """Return the number of a request that differs from this one in the repetition only."""
-        found = self._taught.get(_lesson(request))
+        found = self._sent.get(_lesson(request))
         if found is None or request.alone:
             return None
         number, first = found
@@ -129,7 +129,7 @@ class WorkerProcess:
         if not self._queue:
             raise RuntimeError("a worker without a trial has nothing to end")
         self._records = []
-        self._heard[False].clear()
+        self._reads[False].clear()
         return self._queue.popleft().trial
 
     def take_back(self) -> list[Trial]:
@@ -172,7 +172,7 @@ class WorkerProcess:
     def _take(self, passed: float, kind: str, *content: Any) -> Reply | None:
         match kind, content:
             case "read", (str() as name, bool() as lasting):
-                self._heard[lasting].add(name)
+                self._reads[lasting].add(name)
             case "ready", (int() as worker, int() as protocol) if protocol == PROTOCOL:
                 self._worker = worker
                 self.began = monotonic()  # the start of Python is not the trial's
@@ -188,12 +188,12 @@ class WorkerProcess:
                 found = None if rehearsal else outcome_of(outcome, records)
                 return Reply(self.end(), found, learned_of(learned), _texts(left), passed)
             case _:
-                raise BadMessage(f"workers send no message '{kind}' now")
+                raise BadMessage(f"unexpected message '{kind}'")
         return None
 
     def stopped(self, status: Status, reason: str) -> Outcome:
         """Return the outcome of a trial that did not end by itself, with what it had measured."""
-        reads = dict.fromkeys(sorted(self._heard[True] | self._heard[False]), UNKNOWN)
+        reads = dict.fromkeys(sorted(self._reads[True] | self._reads[False]), UNKNOWN)
         seconds = monotonic() - self.began
         return Outcome(status, Ending.FAULT, reason, tuple(self._records), seconds=seconds, reads=reads)
 

@@ -83,7 +83,7 @@ class Worker:
         warm_libraries()
         # what plugins started when they were imported
         self._helpers = children() if self._forks else frozenset[int]()
-        self._said = mmap.mmap(-1, 1)  # shared with forked processes: whether they have sent their last word
+        self._finished = mmap.mmap(-1, 1)  # shared with forked processes: whether they sent all messages
         if setup.memory is not None:
             # the last line of defence: a trial that allocates faster than the parent looks is refused here
             limit_memory(setup.memory + MEMORY_MARGIN)
@@ -180,7 +180,7 @@ class Worker:
 
     def _run_in_fork(self, forks: Forks, receive: Callable[[], Request]) -> None:
         """Run a trial in a process of its own, which receives it, and end whatever that process started."""
-        self._said[0] = 0
+        self._finished[0] = 0
         child = forks.fork()
         if child == 0:
             os.setpgid(0, 0)
@@ -188,7 +188,7 @@ class Worker:
             end_process(lambda: self._run_here(receive()))
         _, status = os.waitpid(child, 0)
         end_leftovers(child, self._helpers)
-        if not self._said[0]:  # it crashed, or left without a word: as this process does now, for all to see
+        if not self._finished[0]:  # it crashed, or exited by itself: so does this process now
             end_as(status)
 
     def _run_here(self, request: Request) -> None:
@@ -200,7 +200,7 @@ class Worker:
         except Again:
             self._left = self._left_behind()
             self._tell("again", self._new_modules(), self._left)
-        self._said[0] = 1
+        self._finished[0] = 1
         if request.bell or self._left:
             self._ring()
 

@@ -7,6 +7,7 @@ from itertools import islice
 
 from benchfw.provenance import Run
 from benchfw.report.claims import MARKS, count_claims, describe_claims
+from benchfw.report.commands import report_command
 from benchfw.report.first_screen import Answer, find_answers
 from benchfw.report.markdown import markdown_table, overall_lines
 from benchfw.report.site.machines import describe_machine
@@ -41,7 +42,8 @@ def _lines(summary: Summary, run: Run) -> Iterator[str]:
     yield from _table(answers)
     counts = ", ".join(f"{count} {status}" for status, count in run.counts.items())
     where = f"run {run.id}, {run.started[:10]}, {describe_machine(run)}: {counts or 'no trials'}"
-    yield from ("", f"<sub>{escape_markdown(where)}; all of it: benchfw report {run.id} --format md</sub>")
+    whole = escape_markdown(report_command(run, "--format", "md"))
+    yield from ("", f"<sub>{escape_markdown(where)}; all of it: {whole}</sub>")
 
 
 def _claims(summary: Summary) -> Iterator[str]:

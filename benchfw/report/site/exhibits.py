@@ -10,6 +10,7 @@ from functools import cached_property
 from benchfw.names import choose_name
 from benchfw.provenance import Run
 from benchfw.report.claims import count_claims
+from benchfw.report.commands import bundle_command, can_run_again, suite_command
 from benchfw.report.figures import build_figures
 from benchfw.report.figures.chosen import find_headline
 from benchfw.report.first_screen import describe_extent, describe_overall, find_answers
@@ -23,12 +24,16 @@ NOTHING = "Nothing was compared."
 
 @dataclass(frozen=True, eq=False)
 class Exhibit:
-    """A run in a gallery; `suite` is the name that it can be run by, `slug` names its files."""
+    """A run in a gallery; `slug` names its files.
+
+    `suite` is the name that it can be run by where its suite is `installed`, else that of its author's file.
+    """
 
     slug: str
     suite: str
     run: Run
     summary: Summary
+    installed: bool = True
 
     @cached_property
     def answers(self) -> list[tuple[str, str]]:
@@ -100,6 +105,20 @@ class Exhibit:
         """Return what a search looks into, in lower case."""
         parts = [self.suite, self.summary.title, *self.problems, *self.methods, *self.datasets]
         return " ".join(dict.fromkeys(each.lower() for each in parts))
+
+    @property
+    def runs_again(self) -> bool:
+        """Return whether a command can run it again."""
+        return can_run_again(self.run)
+
+    @property
+    def suite_command(self) -> str:
+        """Return the command that runs the suite as it is now."""
+        return suite_command(self.suite if self.installed else f"{self.suite}.toml", self.run)
+
+    def bundle_command(self, bundle: str) -> str:
+        """Return the command that runs its bundle again."""
+        return bundle_command(bundle, self.run)
 
     def draw(self, colour: str = "currentColor") -> str:
         """Return the picture as an SVG element: the first figure that can be drawn small."""

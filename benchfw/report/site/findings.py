@@ -20,7 +20,7 @@ from benchfw.analysis.claims import Standing
 from benchfw.claims import Claim
 from benchfw.claims.read import read_claim
 from benchfw.errors import StoreError, SuiteError
-from benchfw.provenance import Run
+from benchfw.provenance import Run, identify
 from benchfw.records import Result
 from benchfw.report.claims import describe_claims
 from benchfw.store.bundle import read_bundle
@@ -72,14 +72,16 @@ def read_claiming_suites(paths: Mapping[str, Path]) -> dict[str, Suite]:
 
 
 def read_bundles(places: Iterable[Path]) -> list[Bundle]:
-    """Return the runs of bundles, which are files or all those in a folder and the folders in it."""
-    found = []
+    """Return the runs of bundles, each once: of files, or of all those in a folder and the folders in it."""
+    found: dict[tuple[object, ...], Bundle] = {}
     for place in places:
         if not place.exists():
             raise StoreError(f"no bundle at {place}; `benchfw export --bundle` makes one")
         files = sorted(place.rglob("*.zip")) if place.is_dir() else [place]
-        found += [Bundle(path, *read_bundle(path)) for path in files]
-    return found
+        for path in files:
+            bundle = Bundle(path, *read_bundle(path))
+            found.setdefault(identify(bundle.run), bundle)
+    return list(found.values())
 
 
 def find_findings(

@@ -11,10 +11,11 @@ from benchfw.analysis.claims import Standing
 from benchfw.analysis.significance import BUDGET
 from benchfw.records import Status
 from benchfw.report.claims import MARKS
+from benchfw.report.commands import suite_command
 from benchfw.report.site.documents import Document, Documents, group_by_document
 from benchfw.report.site.findings import Absence, Bundle, Finding, count_repetitions
 from benchfw.report.site.interval_plot import draw_intervals, find_rows
-from benchfw.report.site.machines import describe_machine, rerun_command
+from benchfw.report.site.machines import describe_machine
 from benchfw.report.text import escape_markdown, plural, printable
 from benchfw.suite import Suite
 
@@ -134,7 +135,7 @@ def _claims(
         says = escape_markdown(each.claim.says.rstrip("."))
         mark = MARKS[each.verdict] if isinstance(each.verdict, Standing) else "…"
         command = (
-            "" if each.claim.reason else _code(rerun_command(each.suite, each.bundle and each.bundle.run))
+            "" if each.claim.reason else _code(suite_command(each.suite, each.bundle and each.bundle.run))
         )
         if each.bundle is not None:
             command = f"[{command}](#run-{runs[each.bundle.path.as_posix()][0]})"
@@ -167,7 +168,7 @@ def _runs(runs: Mapping[str, tuple[int, str, Bundle]], suites: Mapping[str, Suit
         yield _row(
             [
                 f'<a id="run-{number}"></a>{number}',
-                _code(rerun_command(suite, run)),
+                _code(suite_command(suite, run)),
                 escape_markdown(describe_machine(run)),
                 run.started.partition("T")[0],
                 commit or "not known",

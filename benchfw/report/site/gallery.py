@@ -15,7 +15,6 @@ from benchfw.report.page import Site, fill, write_report
 from benchfw.report.side_tables import summary_tables
 from benchfw.report.site.exhibits import Exhibit, choose_slug
 from benchfw.report.site.leaderboards import RULE, Leaderboard
-from benchfw.report.site.machines import rerun_command
 from benchfw.store.bundle import write_bundle
 
 
@@ -35,7 +34,7 @@ def write_gallery(exhibits: Sequence[Exhibit], folder: Path, title: str) -> Path
     """Write the index of a gallery and the pages of its suites and problems; return the index."""
     suites, problems = _group_by_suite(exhibits), _group_by_problem(exhibits)
     pictures = {each.slug: _picture(each) for each in exhibits}
-    shared = {"pictures": pictures, "rule": RULE, "rerun": rerun_command}
+    shared = {"pictures": pictures, "rule": RULE}
     for slug, (suite, runs) in suites.items():
         ranks = {each.slug: summary_tables(each.summary) for each in runs}
         own = {"suite": suite, "runs": runs, "ranks": ranks}

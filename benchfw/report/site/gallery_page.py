@@ -9,7 +9,7 @@ from pathlib import PurePath
 from benchfw.report.site.exhibits import Exhibit, choose_slug
 from benchfw.report.text import escape_markdown, printable
 
-MADE = "<!-- Made by `benchfw publish` from bundles: a change by hand is lost. -->"
+MADE = "<!-- Made by `benchfw publish`: a change by hand is lost. -->"
 GREY = "#767676"
 """For a background that is not known: the same contrast to black and to white."""
 
@@ -33,6 +33,13 @@ def _describe(exhibit: Exhibit, picture: PurePath | None) -> Iterator[str]:
         yield from (f"![{alt}]({picture.as_posix()})", "")
     yield from (escape_markdown(exhibit.finding), "")
     about = [exhibit.date, exhibit.machine, *exhibit.warnings]
-    where = printable(exhibit.run.store.as_posix()).replace("`", "")
-    yield f"{escape_markdown('; '.join(about))}. Run it again: `benchfw run --from-bundle {where}`"
+    again = f" Run it again: `{_find_command(exhibit)}`" if exhibit.runs_again else ""
+    yield f"{escape_markdown('; '.join(about))}.{again}"
     yield ""
+
+
+def _find_command(exhibit: Exhibit) -> str:
+    store = exhibit.run.store
+    bundle = store.suffix == ".zip"
+    command = exhibit.bundle_command(store.as_posix()) if bundle else exhibit.suite_command
+    return printable(command).replace("`", "")

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from benchfw.analysis.decisions import Verdict
 from benchfw.analysis.medians import CHECKED_PAIRS
 from benchfw.analysis.significance import FEWEST_PAIRS
-from benchfw.provenance import DEFAULT_STORE
 from benchfw.records import OBJECTIVE, Cell, Ending, Status
 from benchfw.registry import GIVEN
+from benchfw.report.commands import replay_command
 from benchfw.report.text import (
     FEW_NAMES,
     figures,
@@ -347,15 +346,7 @@ def _replay_of(fault: Fault) -> str:
     number = fault.first.id
     if any(GIVEN in spec.sorted_text for spec in (fault.first.trial.problem, fault.first.trial.method)):
         return f"in the session that ran it, `result.trial({number})`"
-    return f"`benchfw replay {number}{_replay_options(fault)}`"
-
-
-def _replay_options(fault: Fault) -> str:
-    """Return what `benchfw replay` needs beside the number of a trial."""
-    given = [("--plugin", each) for each in fault.plugins]
-    if fault.store.absolute() != DEFAULT_STORE.absolute():
-        given.append(("--store", str(fault.store)))
-    return "".join(f" {option} {shlex.quote(value)}" for option, value in given)
+    return f"`{replay_command(number, fault.plugins, fault.store)}`"
 
 
 _SHARED = {

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from benchfw import BenchfwError, CountedProblem
-from benchfw_firstorder import LogisticRegression, Minibatch, Quadratic, SagaGradient, SvrgGradient
+from benchfw_firstorder import (
+    SAGA,
+    Exact,
+    LogisticRegression,
+    Minibatch,
+    Quadratic,
+    SagaGradient,
+    SvrgGradient,
+)
 
 DRAWS = 4000
 EVERY = [
@@ -106,10 +114,28 @@ def test_minibatch_smoothness_lies_between_the_mean_and_the_worst_sample(problem
 
 
 def test_impossible_minibatches_are_refused(backend, problem):
-    with pytest.raises(BenchfwError, match="cannot draw 51 of 50 samples without replacement"):
+    with pytest.raises(BenchfwError, match="51 of 50 samples without replacement; take a smaller size, or"):
         Minibatch(size=51, replace=False).draw(problem, backend.rng(1))
-    with pytest.raises(BenchfwError, match="the problem has no grad_batch"):
+    with pytest.raises(BenchfwError, match="the problem has no grad_batch; use another problem"):
         Minibatch().draw(Quadratic(backend, backend.rng(1)), backend.rng(1))
+
+
+def test_a_batch_that_is_too_large_is_refused_by_the_name_that_the_method_has_for_it(backend, problem):
+    steps = SAGA(step=0.1, batch=51).run(problem, backend.rng(1))
+    next(steps)
+    with pytest.raises(BenchfwError, match=r"51 of 50 samples without replacement; take a smaller batch$"):
+        next(steps)
+
+
+def test_an_exact_gradient_that_is_not_there_is_refused_with_what_to_do(backend):
+    class Valued:
+        def value(self, params):
+            return 0.0
+
+    with pytest.raises(BenchfwError, match='the problem has no exact grad; set estimates = "value"'):
+        Exact("grad").draw(Valued(), backend.rng(1))
+    with pytest.raises(BenchfwError, match="the problem has no exact value; use another estimator"):
+        Exact().draw(object(), backend.rng(1))
 
 
 def test_sample_gradients_of_a_stranger_come_one_by_one(backend):

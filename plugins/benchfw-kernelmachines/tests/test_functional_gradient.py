@@ -213,9 +213,9 @@ def test_the_start_is_better_than_nothing_and_free(build, loss):
 def test_bad_numbers_are_refused(build, backend):
     with pytest.raises(BenchfwError, match="'numbers' has 50 test rows; points must be between 1 and that"):
         build(points=51)
-    with pytest.raises(BenchfwError, match="stores gram matrices: rows = 10,001 is over 10,000"):
+    with pytest.raises(BenchfwError, match="stores gram matrices: rows = 10,001 is over 10,000; take fewer"):
         build(rows=10_001)
-    with pytest.raises(BenchfwError, match="batch = 41 is more than the 40 rows"):
+    with pytest.raises(BenchfwError, match="batch = 41 is more than the 40 rows; take a smaller batch"):
         DoublyStochastic(batch=41).draw(build(), backend.rng(1))
     with pytest.raises(BenchfwError, match="orthogonal frequencies need a covariance"):
         DoublyStochastic(kind="orthogonal").draw(build("laplace"), backend.rng(1))

@@ -94,7 +94,7 @@ def test_a_batch_of_all_examples_is_not_random(problem):
     assert ProximalSVI(batch=problem.num_samples, power=0.5).bound(problem, ITERATIONS) is None
 
 
-def test_a_bound_that_is_no_number_is_an_infinite_gap(problem, monkeypatch):
+def test_a_bound_that_is_not_a_number_is_an_infinite_gap(problem, monkeypatch):
     answer = next(ProximalSVI().run(problem, problem.backend.rng(0)))
     monkeypatch.setattr(answer, "negative_bound", lambda: math.nan)
     assert problem.metrics(answer) == {"gap": math.inf}

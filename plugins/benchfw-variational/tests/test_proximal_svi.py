@@ -193,14 +193,14 @@ def test_answers_know_the_steps_that_led_to_them(build):
 
 
 @pytest.mark.parametrize("divergence", ["euclidean", "kl", "reversed-kl", "symmetric-kl"])
-def test_too_long_a_step_is_told_by_infinite_metrics(build, divergence):
+def test_too_long_a_step_gives_infinite_metrics(build, divergence):
     problem = build()
     answers = path(problem, ProximalSVI(step=50.0, divergence=divergence, split=False), 10)
     assert set(problem.metrics(answers[-1]).values()) == {math.inf}
 
 
 @pytest.mark.parametrize("divergence", ["euclidean", "kl"])
-def test_expectations_that_overflow_are_told_by_infinite_metrics(build, monkeypatch, divergence):
+def test_expectations_that_overflow_give_infinite_metrics(build, monkeypatch, divergence):
     problem = build()
     overflow = Local(*np.full((3, SIZE), math.inf))
     monkeypatch.setattr(problem, "local", lambda batch, mean, variance: overflow)

@@ -66,7 +66,7 @@ def test_a_gaussian_loss_has_an_exact_reparameterized_curvature(backend):
     np.testing.assert_allclose(local.curvature, 2.0, rtol=1e-15)
 
 
-def test_an_overflow_is_no_number_and_no_warning(backend):
+def test_an_overflow_is_not_a_number_and_gives_no_warning(backend):
     normals = backend.rng(1).standard_normal((100, 1))
     for kind in KINDS:
         local = sampled_local(Poisson(), np.array([1.0]), np.array([0.0]), np.array([1e8]), normals, kind)

@@ -138,6 +138,7 @@ def test_lines_of_a_page_with_very_many_have_fewer_points_and_their_best_one(mak
     results = [make.result("optimizer", "p", "gd", r, make.curve("gap", values)) for r in range(3)]
     monkeypatch.setattr(convergence, "MOST_POINTS", 3 * 30)
     (figure, *_) = build_figures(summarize(run, results))
+    assert figure.views
     for view in figure.views:
         around, line = view.data[:2]
         assert len(line["x"]) in (30, 30 + 1, 30 + 2, 30 + 3)  # with the best, and two at the edge

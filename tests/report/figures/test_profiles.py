@@ -40,7 +40,7 @@ def test_targets_met_count_every_problem_and_repetition(make, run):
     assert lines["sgd"] == {0.0: 0.0, 1.0: 1 / 3, 2.0: 1.0, 4.0: 1.0}
 
 
-def test_average_ranks_of_three_methods_on_three_problems_are_told_and_exported(make, run):
+def test_average_ranks_of_three_methods_on_three_problems_are_shown_and_exported(make, run):
     results = solved(make, {"gd": [1.0] * 3, "sgd": [2.0] * 3, "adam": [3.0] * 3})
     summary = summarize(run, results)
     (side,) = summary_tables(summary)

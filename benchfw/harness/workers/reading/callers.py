@@ -88,8 +88,8 @@ def is_looking_for_packages(event: str, path: str, nearest: FrameType, reader: F
     if any(each.endswith(METADATA) for each in names):
         return True
     folder = os.path.dirname(path)  # noqa: PTH120 - often called
-    told = event.startswith("os.") or folder.endswith((".dist-info", ".egg-info"))
-    return told and any(each.endswith(RESOURCES) for each in names)
+    is_search = event.startswith("os.") or folder.endswith((".dist-info", ".egg-info"))
+    return is_search and any(each.endswith(RESOURCES) for each in names)
 
 
 def package_looked_for(nearest: FrameType, reader: FrameType | None) -> str:

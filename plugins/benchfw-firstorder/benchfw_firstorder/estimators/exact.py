@@ -27,7 +27,9 @@ class Exact:
             chosen = "grad" if hasattr(problem, "grad") else "value"
         oracle: Callable[[Array], Array] | None = getattr(problem, chosen, None)
         if oracle is None:
-            raise BenchfwError(f"the problem has no exact {chosen} to give")
+            other = "value" if chosen == "grad" else "grad"
+            advice = f'set estimates = "{other}"' if hasattr(problem, other) else "use another estimator"
+            raise BenchfwError(f"the problem has no exact {chosen}; {advice}")
         return oracle
 
     def smoothness(self, problem: Smooth) -> float:

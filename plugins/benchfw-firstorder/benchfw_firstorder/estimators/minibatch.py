@@ -40,16 +40,25 @@ MINIBATCH = Minibatch()
 """What the stochastic optimizers draw by default."""
 
 
-def draw_batch(problem: FiniteSum, rng: Rng, size: int, *, replace: bool) -> Array:
-    """Return `size` sample numbers, uniform."""
+def draw_batch(
+    problem: FiniteSum,
+    rng: Rng,
+    size: int,
+    *,
+    replace: bool,
+    advice: str = "take a smaller size, or replace = true",
+) -> Array:
+    """Return `size` sample numbers, uniform; `advice` says what to do where there are not so many."""
     if not hasattr(problem, "grad_batch"):
-        raise BenchfwError("mini-batches need a finite sum, and the problem has no grad_batch")
+        raise BenchfwError(
+            "mini-batches need a finite sum, and the problem has no grad_batch; use another problem, or the "
+            'estimator "exact"'
+        )
     if replace:
         return rng.integers(0, problem.num_samples, size=size)
     if size > problem.num_samples:
         raise BenchfwError(
-            f"cannot draw {size} of {problem.num_samples} samples without replacement; "
-            "take a smaller size, or replace = true"
+            f"cannot draw {size} of {problem.num_samples} samples without replacement; {advice}"
         )
     return rng.choice(problem.num_samples, size=size, replace=False)
 

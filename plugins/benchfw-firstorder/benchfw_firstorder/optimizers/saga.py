@@ -39,7 +39,7 @@ class SAGA:
         table = sample_gradients(problem, x, problem.backend.xp.arange(problem.num_samples))
         mean = table.mean(axis=0)
         while True:
-            batch = draw_batch(problem, rng, self.batch, replace=False)
+            batch = draw_batch(problem, rng, self.batch, replace=False, advice="take a smaller batch")
             fresh = sample_gradients(problem, x, batch)
             news = fresh - table[batch]
             x = backward(x - step * (news.mean(axis=0) + mean), step)

@@ -43,7 +43,10 @@ class DoublyStochastic:
         rows: Selection = slice(None)
         if self.randomness != "features":
             if self.batch > problem.num_samples:
-                raise BenchfwError(f"batch = {self.batch} is more than the {problem.num_samples} rows")
+                raise BenchfwError(
+                    f"batch = {self.batch} is more than the {problem.num_samples} rows; take a smaller "
+                    'batch, or randomness = "features", which has all rows'
+                )
             rows = rng.choice(problem.num_samples, self.batch, replace=False)
         frequencies = None if self.randomness == "data" else self._frequencies(problem, rng)
 

@@ -63,7 +63,8 @@ class FunctionalGradient(CountedProblem):
     ) -> None:
         if rows > MOST_EXACT:
             raise BenchfwError(
-                f"functional-gradient stores gram matrices: rows = {rows:,} is over {MOST_EXACT:,}"
+                f"functional-gradient stores gram matrices: rows = {rows:,} is over {MOST_EXACT:,}; "
+                "take fewer rows"
             )
         is_regression = get_loss(loss).task == "numbers"
         kind: Callable[..., KernelRiskProblem] = KernelRegression if is_regression else KernelClassification

@@ -160,7 +160,7 @@ class KernelRiskProblem(CountedProblem, ABC):
         return float(values[0]) / count
 
     def metrics(self, answer: Predictor) -> Mapping[str, float]:
-        """Return objective, loss, errors and num_features; what diverges is infinite or no number."""
+        """Return objective, loss, errors and num_features; what diverges is infinite or not a number."""
         with np.errstate(over="ignore", invalid="ignore"):  # a divergent answer is a result, not a warning
             train, test = self._train_scores(answer), self._test_scores(answer)
             losses = self.loss.value(train, self._train_targets)
