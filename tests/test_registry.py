@@ -77,7 +77,10 @@ def test_a_name_of_another_kind_is_explained(registry):
         ("import sys\nsys.exit('no licence')\n", ("SystemExit: no licence (broken.py, line 2)",)),
         ("raise BaseException('no\\nway')\n", ("BaseException: no way (broken.py, line 1)",)),
         (OPTIMIZER.replace("Mine)", "Yours)"), ("NameError", "Yours", "(broken.py, line 8)")),
-        (OPTIMIZER.replace("(register)", "(add)"), ("register_optimizers",)),
+        (
+            OPTIMIZER.replace("(register)", "(add)"),
+            ("has register_optimizers(add), and that hook takes register; write def register_optimizers(re",),
+        ),
         (
             OPTIMIZER.replace("optimizers", "optimisers"),
             ("unknown hook 'register_optimisers'; did",),

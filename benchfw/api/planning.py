@@ -13,8 +13,8 @@ from benchfw import data
 from benchfw.api.toml import texts_in, write_toml
 from benchfw.claims import Claim
 from benchfw.claims.check import find_cells
-from benchfw.errors import PluginError, SuiteError
-from benchfw.harness.agenda import check_methods
+from benchfw.errors import PluginError, PluginNotFound, SuiteError
+from benchfw.harness.agenda import check_files, check_methods
 from benchfw.harness.identity import datasets_read
 from benchfw.loading import is_file_name
 from benchfw.parameters import Parameter
@@ -66,21 +66,29 @@ def _plan(
     path: Path, registry: Registry, changes: Changes, try_plugin: Callable[[str], None] = lambda _: None
 ) -> Planned:
     suite = read_suite(path, quick=changes.quick)
-    if suite.plugins:
-        named = [_beside(path, each) for each in suite.plugins]
-        for each in named:
-            try_plugin(each)
-        registry = registry.with_plugins(named)
-    return _plan_parsed(suite, path, registry, changes)
+    return _plan_parsed(suite, path, _with_plugins(suite, path, registry, try_plugin), changes)
+
+
+def _with_plugins(
+    suite: Suite, path: Path, registry: Registry, try_plugin: Callable[[str], None] = lambda _: None
+) -> Registry:
+    """Return a registry that has the plugins that a suite names, too."""
+    if not suite.plugins:
+        return registry
+    named = [_locate_plugin(path, each) for each in suite.plugins]
+    for each in named:
+        try_plugin(each)
+    try:
+        return registry.with_plugins(named)
+    except PluginNotFound as fault:
+        raise SuiteError(f"{path}, plugins: {fault}") from None
 
 
 def plan_text(text: str, name: str, registry: Registry, changes: Changes | None = None) -> Planned:
     """Plan a suite that is in no file; `name` is the suite's, and names it in messages."""
     changes = changes or Changes()
-    suite = parse_suite(text, name, quick=changes.quick)
-    if suite.plugins:
-        registry = registry.with_plugins(suite.plugins)
-    return _plan_parsed(suite, Path(name), registry, changes)
+    suite, path = parse_suite(text, name, quick=changes.quick), Path(name)
+    return _plan_parsed(suite, path, _with_plugins(suite, path, registry), changes)
 
 
 def plan_tables(
@@ -195,6 +203,7 @@ def _plan_parsed(
         trials = chosen
     check(trials.firsts)
     check_methods(trials.firsts, registry, str(path))
+    check_files(trials.firsts, registry, str(path))
     return Planned(suite, trials, registry, changes)
 
 
@@ -221,7 +230,14 @@ def bring_data(planned: Planned, progress: Callable[[str, int, int | None], None
             data.ensure_available(name, progress)
 
 
-def _beside(path: Path, plugin: str) -> str:
-    """Return a plugin as named in a suite; a file is looked up beside the suite first."""
+def _locate_plugin(path: Path, plugin: str) -> str:
+    """Return where a plugin is that a suite names; a file is looked up beside the suite first."""
     beside = path.parent / plugin
-    return str(beside) if plugin.endswith(".py") and beside.is_file() else plugin
+    if plugin.endswith(".py") and beside.is_file():
+        return str(beside)
+    if is_file_name(plugin) and not Path(plugin).exists():
+        folders = dict.fromkeys(map(str, [path.parent.resolve(), Path.cwd()]))
+        raise SuiteError(
+            f"{path}, plugins: no file '{plugin}' in {' or '.join(folders)}; correct its name or its path"
+        )
+    return plugin

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchfw.backends import get_backend
-from benchfw.errors import BenchfwError, SuiteError, Unavailable
+from benchfw.errors import BenchfwError, PluginError, SuiteError, Unavailable
 from benchfw.harness.calls import find_wrong_call
 from benchfw.harness.environment import gather
 from benchfw.harness.identity import Identity
 from benchfw.harness.inputs import Inputs
 from benchfw.harness.options import Options
+from benchfw.measure.estimators import check_estimates
 from benchfw.measure.seeding import order_seed
 from benchfw.provenance import Changes, Environment
 from benchfw.records import Cell, Trial
@@ -185,8 +186,8 @@ def _absolute(sources: Sequence[str]) -> tuple[str, ...]:
 def check_methods(trials: Iterable[Trial], registry: Registry, where: str) -> None:
     """Build every method once: a value that its plugin refuses is an error before anything runs.
 
-    So is one that cannot be called as its role demands, and a mistake that a factory finds when it is asked
-    for the files of a method or a problem.
+    So is one that cannot be called as its role demands or estimates what nothing is called, and a mistake
+    that a factory finds when it is asked for the files of a method or a problem.
     """
     trials = list(trials)
     specs = {("problem", trial.problem.label): trial.problem for trial in trials if trial.kind != "kernel"}
@@ -218,9 +219,28 @@ def check_methods(trials: Iterable[Trial], registry: Registry, where: str) -> No
                     raise SuiteError(f"{where}: {name} cannot be built: {fault}") from fault
 
 
+def check_files(trials: Iterable[Trial], registry: Registry, where: str) -> None:
+    """Raise a SuiteError for a file or a folder that a problem or a method names and that is not here."""
+    tables = {(kind, str(table)): table for trial in trials for kind, table in trial.tables}
+    for (kind, _), table in tables.items():
+        for owner, name, value in registry.files_in(kind, table):
+            if not Path(value).exists():
+                raise SuiteError(
+                    f"{where}: {name} of {owner} is {value}, which does not exist; put it there, or change "
+                    "the suite"
+                )
+
+
 def _check_call(method: Any, trial: Trial, where: str) -> None:
     """Raise a SuiteError for a method that cannot be called as its role demands; `prepare` gives another."""
-    wrong = None if hasattr(method, "prepare") else find_wrong_call(method, trial.kind)
+    if hasattr(method, "prepare"):
+        return
+    name = f"{where}: {trial.kind} '{trial.method.label}'"
+    wrong = find_wrong_call(method, trial.kind)
     if wrong is not None:
-        name = f"{trial.kind} '{trial.method.label}'"
-        raise SuiteError(f"{where}: {name}: {wrong.fault}; {wrong.advice}")
+        raise SuiteError(f"{name}: {wrong.fault}; {wrong.advice}")
+    if trial.kind == "estimator":
+        try:
+            check_estimates(method)
+        except PluginError as fault:
+            raise SuiteError(f"{name}: {fault}") from None

@@ -13,6 +13,7 @@ from typing import Any
 
 from benchfw.errors import BenchfwError, Unavailable, Untrue, nearest
 from benchfw.records import Ending, Outcome, Status
+from benchfw.sources import is_installed
 
 OWN = str(Path(__file__).parents[1]) + os.sep
 LONGEST_REASON = 500  # characters: a reason is repeated in every row of an export
@@ -39,10 +40,12 @@ def outcome_of(fault: BaseException) -> Outcome:
 def explain(fault: BaseException) -> str:
     """Return a fault as one line: its type, its message, and where in whose file it was raised.
 
-    Where benchfw raised it, the place is where it was called. An attribute that is missing gets the nearest.
+    Where benchfw or a library raised it, the place is where an author's file called it, if one did. An
+    attribute that is missing gets the nearest.
     """
     raised = traceback.extract_tb(fault.__traceback__)
-    frames = [each for each in raised if not each.filename.startswith(OWN)] or raised
+    others = [each for each in raised if not each.filename.startswith(OWN)]
+    frames = [each for each in others if not is_installed(each.filename)] or others or raised
     place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
     try:
         message = " ".join(str(fault).split()) + _nearest_attribute(fault)

@@ -93,14 +93,19 @@ def _exact(quantity: str, problem: Any, params: Any) -> Any:
 
 def estimated_quantity(method: Any, problem: Any) -> Literal["value", "grad"]:
     """Return what an estimator estimates on a problem; "auto" is the gradient where there is one."""
-    found = method.estimates
-    if found == "auto":
+    check_estimates(method)
+    if method.estimates == "auto":
         return "grad" if hasattr(problem, "grad") else "value"
-    if found not in {"value", "grad"}:
+    return "value" if method.estimates == "value" else "grad"
+
+
+def check_estimates(method: Any) -> None:
+    """Raise PluginError unless an estimator says what it estimates, in one of the words for that."""
+    found = getattr(method, "estimates", None)
+    if found not in ("value", "grad", "auto"):
         raise PluginError(
             f'{type(method).__name__}.estimates must be "value", "grad" or "auto", not {found!r}'
         )
-    return "value" if found == "value" else "grad"
 
 
 def checked_draw(method: Any, problem: Any, rng: Rng) -> Callable[[Params], Array]:

@@ -8,6 +8,7 @@ from operator import attrgetter
 from time import perf_counter
 from typing import Any
 
+from benchfw.callbacks import CallbackRun
 from benchfw.contract import clip_gap, gains_of
 from benchfw.errors import BenchfwError, PluginError, Untrue
 from benchfw.measure.audit import (
@@ -18,6 +19,7 @@ from benchfw.measure.audit import (
     rounding_of,
 )
 from benchfw.measure.meter import Emit, Meter
+from benchfw.measure.taken_metrics import take_metrics
 from benchfw.records import GAP, OBJECTIVE, Ending, Outcome, Record, Status, Trial
 
 MANY_TIMES = 10.0  # the second step that a first one may take, in which something was set up
@@ -25,6 +27,9 @@ NOTICEABLE = 0.1  # seconds
 SLOW_FIRST = (
     "its first step took more than ten times as long as the second at no greater cost: what it compiles or "
     "loads there belongs into prepare(), which is off the clock"
+)
+OTHER_START = (
+    "its iteration 0 is another point than the problem's start; yield the start first, as every run() should"
 )
 
 
@@ -60,6 +65,7 @@ class Observer:
         self.size_at_start = 0.0
         self._like: Any = None
         self._compared = False
+        self._starts_elsewhere = False
         self.taken: list[Record] = []
         self.last: Any = None
         self.finite: Any = None
@@ -70,10 +76,19 @@ class Observer:
         """Measure an answer; return how it ends the trial, if it does."""
         self._meter.check(iteration)
         if not self._compared:
-            self._like = self._meter.off_the_record(_like_start, self._problem, answer)
+            self._like = self._meter.off_the_record(like_start, self._problem, answer)
             self._compared = True
         check_alike(self._like, answer, iteration)
-        return self._note(iteration, answer, self._measure(answer))
+        if iteration == 0:
+            self._starts_elsewhere = self._meter.off_the_record(_differs, self._like, answer)
+        try:
+            metrics = self._measure(answer)
+        except BenchfwError:
+            raise
+        except Exception:
+            check_kind(self._problem, answer, iteration)
+            raise
+        return self._note(iteration, answer, metrics)
 
     def look_at_start(self) -> Outcome | None:
         """Measure the problem's start as iteration 0, for a solver that does not hand it over.
@@ -93,7 +108,7 @@ class Observer:
         if answer is None:
             raise PluginError("an answer is None; yield the parameters, as in `yield x`")
         began = perf_counter()
-        metrics: Mapping[str, float] = self._meter.off_the_record(self._problem.metrics, answer)
+        metrics: Mapping[str, float] = self._meter.off_the_record(take_metrics, self._problem, answer)
         self.looking = perf_counter() - began
         return metrics
 
@@ -192,6 +207,14 @@ class Observer:
             return Outcome(Status.REACHED, Ending.TARGET, f"{met} at {self.counted_in} {iteration}")
         return None
 
+    def find_other_start(self, method: Any) -> tuple[str, ...]:
+        """Return a caveat if a method that yields did not begin at the start.
+
+        A solver that calls back or is called again and again has a start of its own, or none.
+        """
+        yields = hasattr(method, "run") and not isinstance(method.run, CallbackRun)
+        return (OTHER_START,) if self._starts_elsewhere and yields else ()
+
     def find_slow_start(self, *, from_scratch: bool) -> tuple[str, ...]:
         """Return a caveat if the first step set something up that the second did not need."""
         if not self.taken or (self.taken[-1].iteration < 2 and not from_scratch):
@@ -208,12 +231,33 @@ class Observer:
         return (SLOW_FIRST,) if slow and one.cost <= 2 * cost else ()
 
 
-def _like_start(problem: Any, answer: Any) -> Any:
+def like_start(problem: Any, answer: Any) -> Any:
     """Return what answers must be like: the problem's start, where it and the first answer are arrays."""
     if hasattr(problem, "start") and is_array(answer):
         start = problem.start()
         return start if is_array(start) else answer
     return answer
+
+
+def _differs(start: Any, answer: Any) -> bool:
+    """Return whether an answer is another point than an array that it is like."""
+    if start is answer or not is_array(answer):
+        return False
+    same = start == answer
+    return not bool(same.all() if hasattr(same, "all") else same)
+
+
+def check_kind(problem: Any, answer: Any, iteration: int) -> None:
+    """Raise BenchfwError if an answer that cannot be measured is of another kind than the start, which can.
+
+    Only metrics() knows what it takes: answers of another kind than the parameters are legitimate too.
+    """
+    try:
+        start = problem.start()
+        take_metrics(problem, start)
+    except Exception:  # noqa: BLE001 - then the kind is not what is wrong
+        return
+    check_alike(start, answer, iteration)
 
 
 def _describe_divergence(records: Sequence[Record], counted_in: str) -> Outcome:

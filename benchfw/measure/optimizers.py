@@ -58,6 +58,7 @@ def measure_optimizer(
     if meter.seconds_beside > MOST_BESIDE * meter.clock.seconds:
         caveats = (*caveats, BESIDE.format(meter.seconds_beside))
     caveats = (*caveats, *observer.find_slow_start(from_scratch=from_scratch))
+    caveats = (*caveats, *observer.find_other_start(method))
     looks = observer.taken, observer.limits, observer.gains, observer.counted_in
     outcome, rise = judge_divergence(outcome, *looks)
     caveats = (*caveats, *rise)

@@ -97,7 +97,11 @@ class Collector:
         except pluggy.PluginValidationError as fault:
             with contextlib.suppress(Exception):  # half registered
                 self._manager.unregister(plugin)
-            self._refuse(origin, f"has a hook that is not benchfw's: {' '.join(str(fault).split())}")
+            reason = (
+                _find_unknown_argument(plugin)
+                or f"has a hook that does not fit: {' '.join(str(fault).split())}"
+            )
+            self._refuse(origin, reason)
             return
         callers = self._manager.get_hookcallers(plugin) or ()
         self.hooked += [origin] * bool(callers)
@@ -162,18 +166,30 @@ class Collector:
             )
 
 
+def _functions_named_as_hooks(plugin: Any) -> dict[str, FunctionType | MethodType]:
+    find = vars(plugin).get if isinstance(plugin, ModuleType) else partial(getattr, plugin)
+    found = {name: find(name, None) for name in _HOOKS}
+    return {name: each for name, each in found.items() if isinstance(each, FunctionType | MethodType)}
+
+
+def _find_unknown_argument(plugin: Any) -> str:
+    """Return which hook of a plugin takes an argument that it is not given; nothing where none does."""
+    for name, function in _functions_named_as_hooks(plugin).items():
+        functions = (function, getattr(hookspecs, name))
+        taken, given = (list(inspect.signature(each).parameters) for each in functions)
+        if not set(taken) <= set(given):
+            names = ", ".join(given)
+            return f"has {name}({', '.join(taken)}), and that hook takes {names}; write def {name}({names})"
+    return ""
+
+
 def _unmarked_hooks(plugin: Any) -> list[str]:
     """Return the functions of a plugin that have the name of a hook, are not marked, and not used by it."""
-    is_module = isinstance(plugin, ModuleType)
-    found = {
-        name: (vars(plugin).get if is_module else partial(getattr, plugin))(name, None) for name in _HOOKS
-    }
+    owner = plugin if isinstance(plugin, ModuleType) else type(plugin)
     return [
         name
-        for name, each in found.items()
-        if isinstance(each, FunctionType | MethodType)
-        and not hasattr(each, f"{hookspecs.PROJECT}_impl")
-        and not _is_mentioned(name, plugin if is_module else type(plugin))
+        for name, each in _functions_named_as_hooks(plugin).items()
+        if not hasattr(each, f"{hookspecs.PROJECT}_impl") and not _is_mentioned(name, owner)
     ]
 
 

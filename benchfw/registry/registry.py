@@ -166,6 +166,19 @@ class Registry:
             if key not in names
         }
 
+    def files_in(self, kind: str, table: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+        """Return what a table says of files and folders: whose parameter, its name and its value.
+
+        What nested tables say is among them.
+        """
+        names, found = self._paths_in(kind, table), []
+        for key, value in table.items():
+            if is_nested(key, value):
+                found += self.files_in(kind_of(key), value)
+            elif key in names and isinstance(value, str):
+                found.append((f"{kind} '{table['use']}'", key, value))
+        return found
+
     def _paths_in(self, kind: str, table: Mapping[str, Any]) -> list[str]:
         parameters = self.get(kind, table["use"]).parameters if kind in PARAMETRIC else {}
         return [name for name, each in parameters.items() if each.names_path]

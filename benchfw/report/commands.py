@@ -36,6 +36,11 @@ def replay_command(trial: int | str, plugins: Iterable[str], store: Path) -> str
     return shlex.join(["benchfw", "replay", str(trial), *_plugin_options(plugins), *_store_option(store)])
 
 
+def check_command(name: str, plugins: Iterable[str]) -> str:
+    """Return the command that checks a problem or a method of plugins that are given by hand."""
+    return shlex.join(["benchfw", "check", name, *_plugin_options(plugins)])
+
+
 def report_command(run: Run, *words: str) -> str:
     """Return the command that reports a run of a store, or the one in a bundle."""
     bundled = run.store.suffix == ".zip"

@@ -77,6 +77,11 @@ def is_python(path: str) -> bool:
     )
 
 
+def is_installed(path: str) -> bool:
+    """Return whether a file belongs to Python or to what was installed, and so to nobody's own project."""
+    return is_python(path) or any(folder in path for folder in SITE_FOLDERS)
+
+
 def _list_metadata(folder: str) -> tuple[Path, ...]:
     try:
         return tuple(each for each in sorted(Path(folder).iterdir()) if each.suffix in METADATA)

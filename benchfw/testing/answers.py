@@ -14,9 +14,12 @@ from numpy.typing import NDArray
 from benchfw.callbacks import CallbackRun
 from benchfw.errors import BenchfwError, PluginError
 from benchfw.loading import fault_text
+from benchfw.measure.audit import check_alike
 from benchfw.measure.estimators import checked_draw, checked_estimate
-from benchfw.measure.optimizers import NO_ANSWER, checked_answers, numbered_answers
+from benchfw.measure.observer import like_start
+from benchfw.measure.optimizers import NO_ANSWER, numbered_answers
 from benchfw.measure.solvers import NO_CALLBACK
+from benchfw.measure.taken_metrics import take_metrics
 from benchfw.measure.trial import prepare_method
 from benchfw.testing.check import CheckFailed, restart_limit
 
@@ -47,7 +50,7 @@ def check_answers(method: Any, problem: Any, where: str) -> None:
         raise PluginError(NO_CALLBACK)
     for answer in answers:
         try:
-            problem.metrics(answer)
+            take_metrics(problem, answer)
         except BenchfwError:
             raise
         except Exception as fault:
@@ -70,16 +73,28 @@ def yields(method: Any) -> bool:
 
 def answers_of(method: Any, problem: Any, seed: int = METHOD_SEED) -> Iterator[Any]:
     """Return an optimizer's answers."""
-    return checked_answers(ready_method(method, problem), problem, problem.backend.rng(seed))
+    return (answer for _, answer in _numbered(method, problem, seed))
+
+
+def _numbered(method: Any, problem: Any, seed: int) -> Iterator[tuple[int, Any]]:
+    """Yield an optimizer's answers with their numbers; PluginError where one is not like the start."""
+    answers = numbered_answers(ready_method(method, problem), problem, problem.backend.rng(seed))
+    like: Any = None
+    for place, (number, answer) in enumerate(answers):
+        like = like if place else like_start(problem, answer)
+        try:
+            check_alike(like, answer, number)
+        except BenchfwError as fault:
+            raise PluginError(f"on {type(problem).__name__} {fault}") from None
+        yield number, answer
 
 
 def follow(method: Any, problem: Any, iterations: int, seed: int = METHOD_SEED) -> Iterator[tuple[int, Any]]:
     """Yield an optimizer's answers after 0, 1, … iterations, or to so much effort, with these numbers."""
     restart_limit()
     until = perf_counter() + LONGEST_RUN
-    answers = numbered_answers(ready_method(method, problem), problem, problem.backend.rng(seed))
     most = iterations if hasattr(method, "run") else min(iterations, MOST_EFFORT)
-    for number, answer in answers:
+    for number, answer in _numbered(method, problem, seed):
         yield number, answer
         if perf_counter() > until or number >= most:
             return
@@ -122,7 +137,7 @@ def is_array(value: Any) -> bool:
 
 def answer_numbers(problem: Any, answer: Any) -> NDArray[np.float64]:
     """Return an answer as numbers, flat: its metrics, and its entries where it is an array."""
-    values = [np.array([float(each) for each in problem.metrics(answer).values()])]
+    values = [np.array(list(take_metrics(problem, answer).values()))]
     if is_array(answer):
         values.append(flat_numbers(problem, answer))
     return np.concatenate(values)

@@ -32,6 +32,7 @@ from benchfw.testing.answers import (
     is_constrained,
 )
 from benchfw.testing.check import ROLES, NotApplicable
+from benchfw.testing.oracles import find_fault
 from benchfw.testing.problems import BUILT_IN, Effort, Setting
 
 FEWEST_PROBLEMS = 3  # problems that a claim is tried on
@@ -60,6 +61,8 @@ class Subject:
     entry: Entry
     target: CheckTarget
     refusals: list[str] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list, init=False)
+    """The problems that it does not meet because of what is wrong with them, and what that is."""
 
     @property
     def registry(self) -> Registry:
@@ -149,6 +152,8 @@ class Subject:
     def need_settings(self) -> list[Setting]:
         """Return the problems that a method meets; without any there is nothing to check."""
         if not self.settings:
+            if self.broken:
+                raise NotApplicable(f"no problem that it could meet works yet ({'; '.join(self.broken)})")
             raise NotApplicable("there is no small problem with the oracles that it needs")
         return self.settings
 
@@ -168,7 +173,7 @@ class Subject:
             return False  # problems of other plugins may take long to build
         try:
             problem = _build_available(setting)
-            if problem is None or not self._has_oracles(type(problem)) or self._ignores_prox(problem):
+            if problem is None or not self._is_for(problem) or self._is_broken(setting, problem):
                 return False
             method = self.build()
             if not getattr(method, "projects", True) and is_constrained(problem):
@@ -188,10 +193,19 @@ class Subject:
             return False
         return True
 
+    def _is_broken(self, setting: Setting, problem: Any) -> bool:
+        """Return whether no method could run on a problem, which is not the fault of this one; note why."""
+        fault = "" if setting.built_in else find_fault(problem)
+        self.broken += [f"{setting.name}: {fault}"] * bool(fault)
+        return bool(fault)
+
     @cached_property
     def _needs(self) -> list[tuple[type, ...]]:
         """The protocols that a problem must have, one of each tuple."""
         return [protocols for _, protocols in needs_of(self.kind, self.tables[0], self.registry)]
+
+    def _is_for(self, problem: Any) -> bool:
+        return self._has_oracles(type(problem)) and not self._ignores_prox(problem)
 
     def _has_oracles(self, problem: type) -> bool:
         return all(any(not missing_oracles(each, problem) for each in every) for every in self._needs)

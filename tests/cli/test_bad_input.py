@@ -61,7 +61,10 @@ MISTAKES = {
         BASE + '[[optimizer]]\nuse = "slide"\nlabel = "again"\n',
         ["'again' repeats 'slide'"],
     ),
-    "a plugin file that is not there": (BASE.replace("bowls.py", "balls.py"), ["no plugin file 'balls.py'"]),
+    "a plugin file that is not there": (
+        BASE.replace("bowls.py", "balls.py"),
+        ["bad.toml, plugins: no file 'balls.py' in "],
+    ),
 }
 
 
@@ -72,6 +75,84 @@ def one_clear_line(done, *parts):
     assert len(lines) == 1, done.stderr
     for part in parts:
         assert part in lines[0]
+
+
+def test_a_plugin_that_a_suite_names_in_vain_is_said_with_the_suite_and_where_it_was_looked_for(cli):
+    cli.write("inside/bad.toml", BASE.replace("bowls.py", "balls.py"))
+    one_clear_line(
+        cli("run", "inside/bad.toml"),
+        f"inside/bad.toml, plugins: no file 'balls.py' in {cli.folder / 'inside'} or {cli.folder}; correct",
+    )
+    cli.write("bad.toml", BASE.replace("bowls.py", "no_such_module"))
+    one_clear_line(cli("run", "bad.toml"), "bad.toml, plugins: no plugin module 'no_such_module'; install it")
+
+
+ESTIMATOR = """
+from benchfw import Smooth, hookimpl
+
+class Guess:
+    solves, estimates = Smooth, "gradient"
+
+    def draw(self, problem, rng):
+        return problem.grad
+
+@hookimpl
+def register_estimators(register):
+    register("guess", Guess)
+"""
+
+
+@pytest.mark.parametrize(
+    ("declared", "found"),
+    [("", "'gradient'"), ("del Guess.estimates", "None"), ("Guess.estimates = []", "[]")],
+)
+def test_an_estimator_that_says_in_no_known_word_what_it_estimates_is_refused(cli, declared, found):
+    cli.write("guess.py", f"{ESTIMATOR}\n{declared}\n")
+    cli.write("guess.toml", BASE.replace("optimizer", "estimator").replace("slide", "guess"))
+    for words in ((), ("--dry-run",)):
+        one_clear_line(
+            cli("run", "guess.toml", "--plugin", "guess.py", *words),
+            'guess.toml: estimator \'guess\': Guess.estimates must be "value", "grad" or "auto", '
+            f"not {found}",
+        )
+
+
+READER = """
+from bowls import Bowl
+from benchfw import LocalPath, hookimpl
+
+class Read(Bowl):
+    def __init__(self, backend, rng, file: LocalPath = ""):
+        super().__init__(backend, rng)
+        open(file).close()
+
+@hookimpl
+def register_problems(register):
+    register("read", Read)
+"""
+
+
+def test_a_file_that_is_not_here_is_said_before_anything_runs(cli):
+    cli.write("read.py", READER)
+    suite = BASE.replace("bowls.py", 'bowls.py", "read.py').replace('"bowl"', '"read"\nfile = "data.txt"')
+    cli.write("read.toml", suite)
+    said = "which does not exist; put it there, or change the suite"
+    for words in ((), ("--dry-run",)):
+        one_clear_line(
+            cli("run", "read.toml", *words),
+            f"read.toml: file of problem 'read' is {cli.folder / 'data.txt'}, {said}",
+        )
+    cli.write("data.txt", "")
+    assert cli("run", "read.toml", "--no-report").returncode == 0
+    assert cli("export", "--bundle", "read.zip").returncode == 0
+    other = cli.elsewhere(cli.folder / "other")
+    for name in ("bowls.py", "read.py", "read.zip"):
+        other.write(name, "")
+        (other.folder / name).write_bytes((cli.folder / name).read_bytes())
+    one_clear_line(
+        other("run", "--from-bundle", "read.zip", "--plugin", "bowls.py", "--plugin", "read.py"),
+        f"read.zip: file of problem 'read' is {other.folder / 'data.txt'}, {said}",
+    )
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)

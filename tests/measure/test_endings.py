@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from benchfw.adapters import OracleProblem, Oracles
@@ -75,6 +76,16 @@ def test_a_fault_that_benchfw_raises_for_a_method_is_placed_in_the_method():
     said = "AttributeError: the problem has no attribute 'gradient'; did you mean 'grad'?"
     assert explain(raised.value) == f"{said} (test_endings.py, line {line})"
     assert not hasattr(problem, "prox")
+
+
+def test_a_fault_that_a_library_raises_is_placed_where_the_author_called_it():
+    def load():
+        return np.load("nowhere.npz")
+
+    line = load.__code__.co_firstlineno + 1
+    with pytest.raises(FileNotFoundError) as raised:
+        load()
+    assert explain(raised.value).endswith(f"(test_endings.py, line {line})")
 
 
 def test_a_missing_attribute_of_any_object_gets_the_nearest():

@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchfw import CountedProblem, clip_gap
+from benchfw import CountedProblem, clip_gap, from_callback
 from benchfw.backends import get_backend
-from benchfw.errors import BenchfwError, Untrue
+from benchfw.errors import BenchfwError, PluginError, Untrue
 from benchfw.measure.audit import Rebuild
 from benchfw.measure.endings import explain
 from benchfw.measure.meter import next_look
+from benchfw.measure.observer import OTHER_START
 from benchfw.measure.optimizers import measure_optimizer
 from benchfw.measure.trial import collector
 from benchfw.records import Budget, Counting, Ending, Outcome, Status
@@ -395,6 +396,68 @@ def test_the_fault_after_a_change_of_the_problem_is_explained_like_any_other(fol
     with pytest.raises(Untrue) as raised:
         follow(Breaking("once", fault=fault), Plane(), rebuild=Rebuild(Plane, 0.0))
     assert str(raised.value).endswith(f"; and then: {explain(fault)}")
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (
+            {"size": 1.0, "gap": np.ones(5)},
+            r"gives an array of shape \(5,\) for gap; each metric is one number",
+        ),
+        ({"gap": "small"}, "gives a str for gap"),
+        (None, "returned None; return a number for each name"),
+    ],
+)
+def test_metrics_that_are_not_numbers_are_named_with_the_method_that_gives_them(follow, found, said):
+    class Wrong(Line):
+        def metrics(self, answer):
+            return found
+
+    with pytest.raises(PluginError, match=rf"metrics\(\) of Wrong {said}"):
+        follow(halving(), Wrong())
+
+
+def test_an_answer_that_cannot_be_measured_is_compared_with_the_start(follow):
+    with pytest.raises(BenchfwError, match=r"answer 0 is tuple, the start is numpy's ndarray; yield answers"):
+        follow(Steps([(0, np.ones(2))]), Strict())
+
+
+def test_metrics_that_fail_on_the_start_too_are_not_blamed_on_the_kind_of_the_answer(follow):
+    class Broken(Plane):
+        def metrics(self, answer):
+            raise ArithmeticError("no metrics yet")
+
+    with pytest.raises(ArithmeticError, match="no metrics yet"):
+        follow(Steps([(0, np.zeros(6))]), Broken())
+
+
+@pytest.mark.parametrize(
+    ("first", "caveats"),
+    [(np.ones(2), ()), (np.array([1.0, 0.5]), (OTHER_START,))],
+)
+def test_a_method_that_does_not_yield_the_start_first_gets_a_caveat(follow, first, caveats):
+    assert follow(Steps([first, np.zeros(2)]), Plane())[0].caveats == caveats
+
+
+def test_an_answer_of_another_kind_than_the_start_may_come_first(follow):
+    class Lists(Plane):
+        def metrics(self, answer):
+            return super().metrics(np.asarray(answer))
+
+    assert follow(Steps([[0.5, 0.5]]), Lists())[0].caveats == ()
+    assert follow(Steps([0.5]), Startless())[0].caveats == ()
+
+
+def test_a_solver_may_have_a_start_of_its_own(follow):
+    class Own:
+        first = 0
+
+        @from_callback
+        def run(self, problem, rng, callback):
+            callback(np.zeros(2))
+
+    assert follow(Own(), Plane())[0].caveats == ()
 
 
 def test_metrics_that_are_not_finite_show_no_change_of_the_problem(follow):

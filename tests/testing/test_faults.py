@@ -168,3 +168,106 @@ def test_a_process_with_threads_that_has_answered_is_gone(plugin_file):
     (found,) = run_checks(subjects, "remembers-nothing")
     assert found.status is CheckStatus.PASSED
     assert set(psutil.Process().children()) <= before
+
+
+PROBLEM = '''
+from benchfw import CountedProblem
+
+class Bowl(CountedProblem):
+    """A bowl."""
+
+    def __init__(self, backend, rng):
+        self.backend, self.center = backend, rng.standard_normal(5)
+
+    def start(self):
+        return 0 * self.center
+
+    def value(self, params):
+        self._count(0.5)
+        return float(((params - self.center) ** 2).sum()) / 2
+
+    def grad(self, params):
+        self._count(1)
+        return params - self.center
+
+    def project(self, params):
+        return params
+
+    def metrics(self, answer):
+        return {"gap": float(((answer - self.center) ** 2).sum()) / 2}
+
+@hookimpl
+def register_problems(register):
+    register("bowl", Bowl)
+'''
+BROKEN_PROBLEMS = {
+    "no metrics": ("return {", "{", "metrics-finite", "metrics() of Bowl returned None; return a number"),
+    "an array": (
+        "float(((answer - self.center) ** 2).sum()) / 2",
+        "answer",
+        "metrics-finite",
+        "metrics() of Bowl gives an array of shape (5,) for gap",
+    ),
+    "wrong shape": (
+        "return params - self.center",
+        "return (params - self.center)[:, None]",
+        "shapes-kept",
+        "grad has shape (5, 1), the parameters have (5,)",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", BROKEN_PROBLEMS)
+def test_what_is_wrong_with_a_problem_is_said_of_it_and_not_of_the_methods_beside_it(plugin_file, fault):
+    before, after, check, told = BROKEN_PROBLEMS[fault]
+    found = outcomes(plugin_file(OPTIMIZER + PROBLEM.replace(before, after), "bad.py"))
+    (failed,) = (each for each in found if each.status is CheckStatus.FAILED)
+    assert (failed.subject, failed.check.name) == ("problem bowl", check)
+    assert told in failed.detail
+    (met,) = (each for each in found if each.check.name == "meets-a-problem")
+    assert f"; not on bowl: {told}" in met.detail
+
+
+def test_a_gradient_that_belongs_to_no_value_may_have_a_shape_of_its_own(plugin_file):
+    text = PROBLEM.replace("return params - self.center", "return (params - self.center)[:, None]")
+    text = "from benchfw import hookimpl\n" + text.replace("def value", "def energy")
+    (found,) = outcomes(plugin_file(text, "own.py"), "shapes-kept")
+    assert found.status is CheckStatus.PASSED, str(found)
+
+
+def test_a_method_whose_only_problem_is_broken_is_told_which_one(plugin_file):
+    text = OPTIMIZER.replace("solves = Smooth", "solves = Deep").replace(
+        "@dataclass", "class Deep(Smooth, Protocol):\n    def dig(self): ...\n\n@dataclass"
+    )
+    problem = PROBLEM.replace("    def start", "    def dig(self): ...\n\n    def start")
+    text = "from typing import Protocol\n" + text + problem.replace("return {", "{")
+    found = [each for each in outcomes(plugin_file(text, "bad.py")) if each.subject == "optimizer bad"]
+    assert not [each for each in found if each.status is CheckStatus.FAILED]
+    (met,) = (each for each in found if each.check.name == "meets-a-problem")
+    assert met.detail.startswith("no problem that it could meet works yet (bowl: metrics() of Bowl returned")
+
+
+def test_an_answer_of_another_shape_than_the_start_is_told_as_a_trial_tells_it(plugin_file):
+    path = plugin_file(OPTIMIZER.replace(YIELD, "yield x[:, None]"), "bad.py")
+    (failed,) = outcomes(path, "meets-a-problem")
+    assert failed.detail == (
+        "on Quadratic answer 0 has shape (6, 1), the start has (6,); yield answers like the start"
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("problem.optimum = x", "But it changed problem.optimum on quadratic. To do: leave the problem's"),
+        (
+            "problem._least = -1.0",
+            "But it changed the problem: answer 0 has other metrics than before, on quadratic. To do: leave",
+        ),
+    ],
+)
+def test_a_method_that_changes_its_problem_is_told_so_and_not_that_its_answers_change(
+    plugin_file, change, told
+):
+    path = plugin_file(OPTIMIZER.replace(YIELD, f"yield x; {change}"), "bad.py")
+    (failed,) = outcomes(path, "inputs-kept")
+    assert told in str(failed)

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from benchfw.harness.workers.supervisor import OUT_OF_MEMORY
-from benchfw.sources import is_python
+from benchfw.sources import is_installed
 
 LOG_BYTES = 1_000_000  # of trials that have ended, that a log may hold before it is emptied
 
@@ -74,11 +74,7 @@ def find_place(log: str) -> str:
     """
     stack = re.search(r"Current thread .*\n((?:\s+File .*\n?)*)", log)
     frames = re.findall(r'File "([^"]+)", line (\d+)', stack[1]) if stack else []
-    own = [
-        (file, line)
-        for file, line in frames
-        if not file.startswith("<") and not is_python(file) and "site-packages" not in file
-    ]
+    own = [(file, line) for file, line in frames if not file.startswith("<") and not is_installed(file)]
     for file, line in own or frames:
         return f" in {Path(file).name}, line {line}"
     return ""

@@ -11,7 +11,7 @@ from benchfw.analysis.medians import CHECKED_PAIRS
 from benchfw.analysis.significance import FEWEST_PAIRS
 from benchfw.records import OBJECTIVE, Cell, Ending, Status
 from benchfw.registry import GIVEN
-from benchfw.report.commands import replay_command
+from benchfw.report.commands import check_command, replay_command
 from benchfw.report.text import (
     FEW_NAMES,
     figures,
@@ -336,9 +336,19 @@ def fault_advice(fault: Fault) -> str:
     if fault.at_start:
         return "check the start and the data of the problem: no step was taken"
     step = fault.first.trial.method.params.get("step")
+    shorter = "use a smaller step"
     if isinstance(step, int | float) and not isinstance(step, bool) and step > 0:
-        return f"use a step of {0.3 * step:.1g} or less (this was {step:g})"
-    return "use a smaller step"
+        shorter = f"use a step of {0.3 * step:.1g} or less (this was {step:g})"
+    return f"{shorter}{_check_of(fault)}"
+
+
+def _check_of(fault: Fault) -> str:
+    """Return what tells a wrong gradient from a long step; it is for problems of plugins given by hand."""
+    problem = fault.first.trial.problem
+    if not fault.plugins or GIVEN in problem.sorted_text:
+        return ""
+    command = check_command(problem.use, fault.plugins)
+    return f"; if no step helps, `{command}` compares the gradient with the value"
 
 
 def _replay_of(fault: Fault) -> str:

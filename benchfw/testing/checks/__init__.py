@@ -35,6 +35,7 @@ CHECKS: tuple[Check, ...] = (
     general.calls_counted,
     randomness.remembers_nothing,
     randomness.prepared_alike,
+    problems.shapes_kept,
     problems.gradient,
     problems.batch_gradient,
     problems.prox_optimal,

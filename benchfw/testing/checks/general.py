@@ -22,16 +22,20 @@ from benchfw.testing.answers import (
     copy_arrays,
     draw_once,
     find_changed_array,
+    flat_numbers,
     is_array,
     is_close,
     point_near_start,
     ready_method,
 )
 from benchfw.testing.check import DRAWING_ROLES, CheckFailed, NotApplicable, define_check, require
-from benchfw.testing.problems import Setting
 from benchfw.testing.subject import Subject
 
 ROUNDING = 1e-6  # relative, of metrics that are computed in another order
+KEEP_PROBLEM = (
+    "leave the problem's attributes as they are, copy its arrays before you write into them, and keep what a "
+    "run learns in local variables"
+)
 
 
 @define_check(
@@ -82,7 +86,8 @@ def meets_a_problem(subject: Subject) -> str:
     _check_protocols(getattr(method, "solves", None))
     if not subject.settings and subject.refusals:
         raise CheckFailed(f"it refuses all of them ({'; '.join(subject.refusals)})")
-    return f"on {len(subject.need_settings())} problems"
+    left_out = f"; not on {', nor on '.join(subject.broken)}" if subject.broken else ""
+    return f"on {len(subject.need_settings())} problems{left_out}"
 
 
 def _check_call(method: Any, kind: str) -> None:
@@ -165,44 +170,60 @@ def inputs_kept(subject: Subject) -> None:
     """Nothing that it is given changes: the parameters, the problem's arrays, answers already handed over."""
     for setting in subject.need_settings():
         problem, method = setting.build(), subject.build()
+        params = point_near_start(problem)
+        before, mine, kept = copy_arrays(problem), copy.deepcopy(params), []
         if subject.kind == "estimator":
-            params = point_near_start(problem)
-            before, mine = copy_arrays(problem), copy.deepcopy(params)
             draw = ready_method(method, problem).draw(problem, problem.backend.rng(7))
             draw(params)
             if is_array(params):
                 require(np.array_equal(params, mine), f"draw(params) changed params on {setting.name}")
         else:
-            before = copy_arrays(problem)
-            _follow_untouched(method, problem, setting)
+            kept = [_Kept(problem, each) for each in islice(answers_of(method, problem), ANSWERS)]
+        for number, each in enumerate(kept):
+            require(
+                each.is_same(),
+                f"answer {number} changed after it was handed over, on {setting.name}",
+                "" if is_array(each.answer) else "give a new object, or a copy, in every iteration",
+            )
         place = find_changed_array(problem, before)
-        require(place is None, f"it changed problem.{place} on {setting.name}")
+        require(place is None, f"it changed problem.{place} on {setting.name}", KEEP_PROBLEM)
+        for number, each in enumerate(kept):
+            if is_array(each.answer):
+                require(
+                    each.measures_the_same(),
+                    f"it changed the problem: answer {number} has other metrics than before, "
+                    f"on {setting.name}",
+                    KEEP_PROBLEM,
+                )
 
 
-def _follow_untouched(method: Any, problem: Any, setting: Setting) -> None:
-    """Raise where an answer changes after it was handed over: its entries, or its metrics.
+class _Kept:
+    """An answer and what was seen of it when it was handed over: its metrics, and its content.
 
     An object may fill caches, and a problem compute its metrics from those of the answer before: it has
     changed if both its content and its metrics have, and these by more than rounding.
     """
-    kept = [
-        (answer, answer_numbers(problem, answer).copy(), _content(answer))
-        for answer in islice(answers_of(method, problem), ANSWERS)
-    ]
-    for number, (answer, before, content) in enumerate(kept):
-        tolerance = 0.0 if is_array(answer) else ROUNDING
-        require(
-            is_close(answer_numbers(problem, answer), before, tolerance)
-            or (content is not None and _content(answer) == content),
-            f"answer {number} changed after it was handed over, on {setting.name}",
-            "" if is_array(answer) else "give a new object, or a copy, in every iteration",
-        )
+
+    def __init__(self, problem: Any, answer: Any) -> None:
+        self.answer, self._problem = answer, problem
+        self._metrics, self._content = answer_numbers(problem, answer), _content(problem, answer)
+
+    def is_same(self) -> bool:
+        """Return whether the answer is as it was."""
+        same = self._content is not None and _content(self._problem, self.answer) == self._content
+        return same or (not is_array(self.answer) and self.measures_the_same())
+
+    def measures_the_same(self) -> bool:
+        """Return whether the problem gives it the same metrics, up to rounding."""
+        return is_close(answer_numbers(self._problem, self.answer), self._metrics, ROUNDING)
 
 
-def _content(answer: Any) -> bytes | None:
-    """Return all that an object holds; None for an array, and for what cannot be pickled."""
+def _content(problem: Any, answer: Any) -> bytes | None:
+    """Return all that an answer holds; None for an object that cannot be pickled."""
+    if is_array(answer):
+        return flat_numbers(problem, answer).tobytes()
     try:
-        return None if is_array(answer) else pickle.dumps(answer)
+        return pickle.dumps(answer)
     except Exception:  # noqa: BLE001 - a stranger's object may raise anything
         return None
 

@@ -19,7 +19,7 @@ from benchfw.testing.answers import (
     yields,
 )
 from benchfw.testing.check import CheckFailed, NotApplicable, define_check, require
-from benchfw.testing.checks.problems import oracle_calls
+from benchfw.testing.oracles import LIKE_PARAMETERS, oracle_calls
 from benchfw.testing.problems import Setting
 from benchfw.testing.subject import Subject
 
@@ -61,7 +61,7 @@ def _check_oracle_types(problem: Any, setting: Setting) -> None:
         raise NotApplicable("its parameters are not arrays")
     start = problem.start()
     calls = oracle_calls(problem, start)
-    for name in calls.keys() & {"grad", "grad_batch", "project", "prox"}:
+    for name in calls.keys() & set(LIKE_PARAMETERS):
         found = calls[name]().dtype
         require(found == start.dtype, f"{name} of {start.dtype} is {found} on {setting.name}")
 

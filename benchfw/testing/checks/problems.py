@@ -10,6 +10,7 @@ import numpy as np
 
 from benchfw.contract import gains_of
 from benchfw.counting import check_counted
+from benchfw.measure.taken_metrics import take_metrics
 from benchfw.testing.answers import (
     copy_arrays,
     find_changed_array,
@@ -20,6 +21,7 @@ from benchfw.testing.answers import (
     require_finite,
 )
 from benchfw.testing.check import NotApplicable, define_check, require
+from benchfw.testing.oracles import find_wrong_shape, oracle_calls
 from benchfw.testing.problems import Setting
 from benchfw.testing.subject import Subject
 
@@ -41,18 +43,24 @@ def _built(subject: Subject, *oracles: str) -> Iterator[tuple[Setting, Any]]:
 
 
 @define_check(
+    "problem", advice="return arrays like the one that the oracle is given: of shape (n,), not (n, 1)"
+)
+def shapes_kept(subject: Subject) -> None:
+    """What grad, grad_batch, project and prox return has the shape of the parameters."""
+    for setting, problem in _built(subject):
+        found = find_wrong_shape(problem, point_near_start(problem))
+        require(not found, f"on {setting.name} {found}")
+
+
+@define_check(
     "problem", advice="derive the gradient again, a term at a time, and compare with differences of value()"
 )
 def gradient(subject: Subject) -> None:
     """The gradient is the derivative of the value, by central differences."""
     for setting, problem in _built(subject, "value", "grad"):
         place = point_near_start(problem)
-        slopes = problem.grad(place)
-        exact = flat_numbers(problem, slopes)
+        exact = flat_numbers(problem, problem.grad(place))
         require_finite(exact, f"the gradient on {setting.name}")
-        require(
-            tuple(slopes.shape) == tuple(place.shape), f"grad has the shape {slopes.shape} on {setting.name}"
-        )
         allowed = 1e-4 * float(np.linalg.norm(exact)) + 1e-8
         for name, direction in _directions(exact.size):
             wanted = float(exact @ direction)
@@ -189,32 +197,18 @@ def metrics_finite(subject: Subject) -> None:
         if not hasattr(problem, "start"):
             raise NotApplicable("it has no start")
         try:
-            found = problem.metrics(problem.start())
+            found = take_metrics(problem, problem.start())
         except (TypeError, AttributeError):
             raise NotApplicable("its answers are of another kind than its parameters") from None
         require(bool(found), f"metrics is empty on {setting.name}")
         for name, value in found.items():
-            require(math.isfinite(float(value)), f"{name} is {value} at the start of {setting.name}")
+            require(math.isfinite(value), f"{name} is {value} at the start of {setting.name}")
         for name in sorted(gains_of(problem)):
             require(
                 name in found,
                 f"higher_is_better names {name}, and the metrics are {', '.join(found)}",
                 "spell it as metrics() does",
             )
-
-
-def oracle_calls(problem: Any, place: Any) -> dict[str, Callable[[], Any]]:
-    """Return a call of each of the shared oracles that a problem has."""
-    xp = problem.backend.xp
-    calls: dict[str, Callable[[], Any]] = {
-        "value": lambda: problem.value(place),
-        "grad": lambda: problem.grad(place),
-        "grad_batch": lambda: problem.grad_batch(place, xp.arange(1)),
-        "matmat": lambda: problem.matmat(xp.ones((problem.size, 2))),
-        "project": lambda: problem.project(place),
-        "prox": lambda: problem.prox(place, 0.1),
-    }
-    return {name: call for name, call in calls.items() if hasattr(problem, name)}
 
 
 @define_check(

@@ -180,6 +180,23 @@ def test_the_advice_on_a_trial_that_crashed_is_a_command_that_finds_it(make, run
     assert fault_advice(fault) == command
 
 
+@pytest.mark.parametrize(
+    ("plugins", "more"),
+    [
+        ((), ""),
+        (
+            ("my code/a.py",),
+            "; if no step helps, `benchfw check p --plugin 'my code/a.py'` compares the gradient",
+        ),
+    ],
+)
+def test_the_advice_to_take_a_smaller_step_names_what_finds_a_wrong_gradient(make, run, plugins, more):
+    diverged = make.result("optimizer", "p", "a", 0, make.curve("gap", [1, 99]), status=Status.DIVERGED)
+    there = replace(run, environment=replace(run.environment, plugins=plugins))
+    (fault,) = summarize(there, [diverged]).faults
+    assert fault_advice(fault) == f"use a smaller step{more}" + " with the value" * bool(more)
+
+
 def test_a_trial_with_an_object_of_a_session_runs_again_in_that_session_alone(make, run):
     failed = make.result("optimizer", "p", "a", 0, [], status=Status.FAILED, number=3, use="object:a")
     (fault,) = summarize(run, [failed]).faults
