@@ -5,6 +5,7 @@ Where a system takes names that differ only in case for one, as macOS and Window
 
 from __future__ import annotations
 
+import os
 import re
 
 LONGEST = 120  # bytes of a part of a path; most systems take 255
@@ -32,3 +33,8 @@ def choose_name(name: str, taken: set[str], joint: str = "-") -> str:
         found, number = f"{name}{joint}{number}", number + 1
     taken.add(found)
     return found
+
+
+def names_a_file(word: str) -> bool:
+    """Return whether a word is the path of a file; it may be longer than any path."""
+    return os.path.isfile(word)  # noqa: PTH113 - Path.is_file() raises where it is too long

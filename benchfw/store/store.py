@@ -20,6 +20,7 @@ from time import monotonic
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from benchfw.errors import StoreError
+from benchfw.names import names_a_file
 from benchfw.provenance import Environment, Noise, Run
 from benchfw.records import (
     LONGEST_NAME,
@@ -375,7 +376,7 @@ class Store:
             return runs[max(runs)]
         found = next((run for run in runs.values() if str(run.id) == str(name)), None)
         if found is None:
-            file = f"{name} is a file: give it as --store, and " if Path(str(name)).is_file() else ""
+            file = f"{name} is a file: give it as --store, and " if names_a_file(str(name)) else ""
             raise StoreError(
                 f"no run '{name}' in {self.path}; {file}`benchfw runs` lists them, 'last' is the newest"
             )

@@ -283,6 +283,7 @@ def test_a_run_number_may_have_any_length(cli):
     assert done.returncode == 2
     assert done.stderr.startswith("benchfw: no run '999")
     assert "Traceback" not in done.stderr
+    assert cli("compare", "9" * 5000, "last").stderr.startswith("benchfw: no run '999")
 
 
 def test_a_damaged_archive_is_not_a_bundle(cli):

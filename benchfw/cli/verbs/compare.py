@@ -14,6 +14,7 @@ from benchfw.analysis.judgement import FLOOR, WORDS
 from benchfw.cli.options import echo_json, echo_table, json_option, store_option
 from benchfw.cli.verbs.completion import complete_runs
 from benchfw.errors import BenchfwError
+from benchfw.names import names_a_file
 from benchfw.report.text import plural, printable
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def _read(name: str, store: Path) -> Side:
     if name.endswith(".zip"):
         return read_bundle(Path(name))
     path, _, run = name.rpartition(":")
-    if not path and Path(name).is_file():
+    if not path and names_a_file(name):
         raise BenchfwError(f"{name} is a file; name a run of that store, as in {name}:last")
     with Store(Path(path) if path else store) as opened:
         chosen = opened.run(run)
