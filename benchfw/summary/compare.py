@@ -213,12 +213,15 @@ def _pair_shares(
         if why:
             refused.setdefault(why, []).append(str(cell))
             continue
-        (some, runs), (others, their_runs) = badly = tuple(each.badly for each in ended)
+        (some, runs), (others, their_runs) = seen = tuple(each.badly for each in ended)
         sentence = share_sentence(cell, quantity, ended, groups)
+        sure = seen
         if quantity == SHORT:
             there = sure_arrivals(samples[0], samples[1])
-            badly = (runs - there[0], runs), (their_runs - there[1], their_runs)
-        found = share_difference(*badly)
+            sure = (runs - there[0], runs), (their_runs - there[1], their_runs)
+        found = share_difference(*sure)
+        if sure != seen:  # what a busy machine may have changed is not the same bit by bit
+            found = replace(found, identical=False)
         yield Pair(cell, quantity, some / runs, others / their_runs, found, ended, sentence)
 
 
