@@ -28,6 +28,8 @@ class Stopped(BaseException):
 
 def copy_answer(answer: Any) -> Any:
     """Return an answer that stays what it is when the solver goes on and writes into its arrays."""
+    if type(answer) is np.ndarray and not answer.dtype.hasobject:
+        return answer.copy(order="K")  # every answer may be copied, and deepcopy() takes six times as long
     return copy.deepcopy(answer) if _is_array(answer) or isinstance(answer, tuple | list | dict) else answer
 
 

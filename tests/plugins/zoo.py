@@ -116,9 +116,10 @@ def disturbs(problem):
 
 
 def yields_fast(problem):
-    answer = problem.start()
-    while True:
-        yield answer
+    one, other = problem.start(), problem.start()
+    while True:  # never twice the same array: an answer that is overwritten would be copied
+        yield one
+        yield other
 
 
 def never_yields(problem):
