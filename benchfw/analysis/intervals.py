@@ -22,6 +22,8 @@ Floats: TypeAlias = NDArray[np.float64]
 LEVEL = 0.95
 BOOTSTRAP_SEED = 20_240_101
 BOOTSTRAP_SAMPLES = 2000
+LEAST_OF_MEAN = 1e-3
+"""Of positive numbers, what is a smaller part of their mean than this counts as this part of it."""
 _MOST_PICKS = 1_000_000  # in memory at a time
 FAR = 0.35  # of an interval, between two order statistics; chosen by simulation
 FEWEST_PAIRS = 10  # below this a bootstrap over pairs covers less than 0.9
@@ -102,6 +104,27 @@ def geometric_interval(values: Values, level: float = LEVEL) -> Interval:
     if len(data) == 0 or not np.all(data > 0):
         return mean_interval(data, level)
     return _exponential(mean_interval(np.log(data), level))
+
+
+def lognormal_mean_end(values: Values, level: float = LEVEL) -> float:
+    """Return the upper end of the interval of the mean of log-normal numbers, not below Student's.
+
+    That of the mean of the logarithms and that of half their variance, together (Zou, Huo & Taleban 2009).
+    The smallest numbers hardly change a mean, and do not show how its largest ones vary: those below a
+    thousandth of the mean count as much.
+    """
+    from scipy.special import chdtri
+
+    data = np.asarray(values, dtype=np.float64)
+    student, mean, count = mean_interval(data, level).high, float(np.mean(data)), len(data)
+    if count < 2 or not 0 < mean < math.inf:
+        return student
+    logs = np.log(np.maximum(data, LEAST_OF_MEAN * mean))
+    variance, quantile = float(np.var(logs, ddof=1)), t_quantile(level, count - 1)
+    most = (count - 1) / float(chdtri(count - 1, (1 + level) / 2))  # times the variance that was seen
+    half = math.hypot(quantile * math.sqrt(variance / count), variance / 2 * (most - 1))
+    exponent = float(np.mean(logs)) + variance / 2 + half
+    return max(student, math.exp(exponent) if exponent < 700 else math.inf)
 
 
 def median_interval(values: Values, level: float = LEVEL) -> Interval:

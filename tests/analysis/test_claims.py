@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchfw.analysis.claims import Part, Standing, decide_claims
-from benchfw.analysis.estimates import Largest, Measured, Runs, Share, lies_inside
+from benchfw.analysis.estimates import Largest, Mean, Measured, Runs, Share, lies_inside
 from benchfw.analysis.intervals import Interval, t_quantile
 from benchfw.analysis.power import largest_spread
 from benchfw.claims import Range
@@ -254,6 +254,14 @@ def test_ten_runs_show_that_a_long_curve_stays_below_its_bound():
     parts = tuple(Runs(each, each, each, logs=False) for each in curves)
     (found,) = decide_claims([[Part("", Range(high=1.0), Largest(parts))]])
     assert found.standing is Standing.HOLDS
+
+
+def test_the_mean_of_skewed_runs_is_not_taken_for_that_of_the_typical_one():
+    """Four runs of ten are near the bound of the mean and one is far above it: the median is below, safely."""
+    values = np.array([0.1, 0.1, 0.12, 0.12, 0.15, 0.2, 0.2, 0.3, 0.5, 2.5])
+    typical, mean = Runs(values, values, values, logs=False), Mean(values, values, values, logs=False)
+    assert decide_one(Range(high=1.0), typical).standing is Standing.HOLDS
+    assert decide_one(Range(high=1.0), Largest((mean,))).standing is Standing.UNDECIDED
 
 
 @pytest.mark.parametrize("claims", [1, 5, pytest.param(20, marks=pytest.mark.thorough)])

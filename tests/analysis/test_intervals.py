@@ -228,3 +228,21 @@ def test_ratio_with_zeros_says_nothing_of_a_few_pairs(count):
 
 def test_ratio_with_zeros_is_bounded_from_ten_pairs_on():
     assert ratio_interval([0.0] + [1.0] * (FEWEST_PAIRS - 1), [2.0] * FEWEST_PAIRS).bounded
+
+
+@pytest.mark.parametrize("spread", [0.5, 1.0, 2.0])
+def test_the_mean_of_skewed_positive_numbers_is_below_its_upper_end_as_often_as_asked(spread):
+    """Student's end of ten such numbers is too low in 11, 20 and 47 of 100 cases, instead of 5."""
+    samples = 2000
+    drawn = np.exp(spread * np.random.default_rng(3).standard_normal((samples, 10)) - spread**2 / 2)
+    missed = np.mean([lognormal_mean_end(each, 0.9) < 1 for each in drawn])
+    assert abs(missed - 0.05) < 4 * math.sqrt(0.05 * 0.95 / samples)
+
+
+def test_the_upper_end_of_a_mean_is_not_below_students_and_does_not_move_for_a_number_near_0():
+    few = [1.0, 1.1, 1.2, 1.3, 9.0]
+    assert lognormal_mean_end(few, 0.9) >= mean_interval(few, 0.9).high
+    assert lognormal_mean_end([0.0, *few], 0.9) == lognormal_mean_end([1e-300, *few], 0.9) < math.inf
+    assert lognormal_mean_end([2.0, 2.0, 2.0], 0.9) == pytest.approx(2.0)
+    assert lognormal_mean_end([1.0], 0.9) == math.inf
+    assert lognormal_mean_end([-1.0, -1.1, -1.2], 0.9) == mean_interval([-1.0, -1.1, -1.2], 0.9).high

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from benchfw.analysis.convergence import ROUNDING
-from benchfw.analysis.estimates import Estimate, Largest, Measured, Runs, Share
+from benchfw.analysis.estimates import Estimate, Largest, Mean, Measured, Runs, Share
 from benchfw.analysis.evidence import PairedLogs, PairedSigns
 from benchfw.analysis.intervals import Floats, Interval
 from benchfw.analysis.pairing import pair_brackets, pair_differences
@@ -158,7 +158,7 @@ def estimate_bound(trials: Sequence[History], metric: str, *, every: bool) -> tu
     parts = []
     for look in sorted(shared):
         values = np.array([found[look] for found in curves.values()])
-        parts.append(Runs(values, values, values, logs=False))
+        parts.append(Mean(values, values, values, logs=False))
     if not parts:
         return "its runs have no look in common", None
     return Largest(tuple(parts)), _count_looks([float(np.mean(each.middle)) for each in parts])

@@ -21,6 +21,16 @@ def log_normal(rng: Rng, shape: Shape) -> np.ndarray:
     return 0.5 * rng.standard_normal(shape)
 
 
+def wide(rng: Rng, shape: Shape) -> np.ndarray:
+    """A log-normal number whose mean is three times its median."""
+    return 1.5 * rng.standard_normal(shape)
+
+
+def skewed(rng: Rng, shape: Shape) -> np.ndarray:
+    """A number whose logarithm has a skewness of 1.4."""
+    return 0.5 * rng.gamma(2.0, size=shape)
+
+
 def exponential(rng: Rng, shape: Shape) -> np.ndarray:
     return np.log(rng.standard_exponential(shape))
 
@@ -51,6 +61,8 @@ def rare_events(rng: Rng, shape: Shape) -> np.ndarray:
 LAWS: dict[str, Callable[[Rng, Shape], np.ndarray]] = {
     "normal": normal,
     "log-normal": log_normal,
+    "wide log-normal": wide,
+    "skewed logarithms": skewed,
     "exponential": exponential,
     "Pareto 3": pareto_3,
     "Pareto 1.2": pareto_12,
