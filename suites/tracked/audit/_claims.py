@@ -171,6 +171,7 @@ class OneRun:
     finished: bool = True
     diverged: bool = False
     skipped: bool = False
+    untrue: bool = False
     metrics: tuple[str, ...] = ("loss",)
 
     @property
