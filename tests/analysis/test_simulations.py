@@ -31,14 +31,16 @@ REPORTS, CENSORED, DRAWS, LINES, TABLES_OF = map(
 MAKERS = {
     "reports": LINES.report_tables,
     "whole": load("_whole").whole_tables,
+    "medians": load("_medians").median_tables,
     "rows": LINES.row_tables,
     "compare": LINES.compare_tables,
     "estimators": load("_estimators").estimator_tables,
     "bias": load("_bias").bias_tables,
     "rates": load("_rates").rate_tables,
     "tuning": load("_tuning").tuning_tables,
+    "claims": load("_claims").claim_tables,
 }
-MANY = {"rows": 1000, "compare": 200, "estimators": 2000, "bias": 2000}
+MANY = {"medians": 10_000, "rows": 1000, "compare": 200, "estimators": 2000, "bias": 2000, "claims": 400}
 PRINTED = {part: TABLES_OF.printed_lines(part) for part in MAKERS}
 # what the rules were made for: an easy law, skewed and heavy ones, rare events, whole reports, stopping
 FEW = [
@@ -98,6 +100,46 @@ def test_a_fresh_simulation_of_estimators_finds_the_share_that_the_manual_prints
     held = float(np.atleast_1d(line.combine(found))[0])
     stopping = 4 if "stop" in table.heads[0] else 1
     assert agrees(held, few, printed_shares(part, table.title, name)[column], MANY[part] / stopping)
+
+
+MEDIANS = 1000
+
+
+@pytest.mark.parametrize("line", next(MAKERS["medians"](MEDIANS)).lines, ids=lambda line: line.name)
+def test_a_fresh_simulation_of_the_median_finds_the_shares_that_the_manual_prints(line):
+    for (task,), printed in zip(line.columns, printed_shares("medians", "", line.name), strict=True):
+        judge, few, pairs, draws, _, *arguments = task.arguments
+        found = task.function(judge, few, pairs, draws, 21, *arguments)
+        # where it is a share of what Student's test finds, of so many
+        of = np.mean(found[0]) if "of these" in line.name else 1.0
+        assert agrees(line.combine([found]), of * few, printed, of * MANY["medians"])
+
+
+CLAIMED = [
+    ("one holds", "ratio, exponential, 10 runs", 0, 100),
+    ("one holds", "value, bimodal, 20 runs", 1, 40),
+    ("one holds", "ratio, log-normal, 10 runs, 15 of 20 far from it", 2, 20),
+    ("one is refuted", "ratio to a method that varies little, log-normal, 10 runs", 0, 100),
+    ("one is refuted", "ratio within a range, normal, 20 runs", 1, 40),
+    ("Other claims", "bound in the mean, at its edge: holds", 1, 20),
+    ("Other claims", "rate, at its edge: refuted", 1, 100),
+    ("Other claims", "unbiased, no bias: refuted", 0, 100),
+    ("One true claim", "5 runs, 2 standard errors inside", 0, 100),
+    ("One true claim", "10 runs, 3 standard errors inside", 2, 100),
+    ("leave undecided", "normal, 0.5 standard errors of ten runs inside", 0, 100),
+]
+
+
+@pytest.mark.parametrize(("title", "name", "column", "few"), CLAIMED)
+def test_a_fresh_simulation_of_claims_finds_the_share_that_the_manual_prints(title, name, column, few):
+    many = MANY["claims"]
+    (table,) = [each for each in MAKERS["claims"](many) if title in each.title]
+    (line,) = [each for each in table.lines if each.name == name]
+    *arguments, _, _ = line.columns[column][0].arguments
+    found = line.columns[column][0].function(*arguments, many, many + few)  # of other seeds
+    known = 1 - np.mean([isinstance(each, float) for each in found])  # NaN
+    printed = printed_shares("claims", table.title, name)[column]
+    assert agrees(line.combine([found]), known * few, printed, known * many)
 
 
 @pytest.mark.parametrize("part", MAKERS)
