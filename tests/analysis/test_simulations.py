@@ -74,7 +74,7 @@ def agrees(held, few, printed, many):
 
 CASES = [
     pytest.param(part, number, few, id=line.name)
-    for part, few in (("rows", 100), ("compare", 8))
+    for part, few in (("rows", 100), ("compare", 16))
     for number, line in enumerate(next(MAKERS[part](few)).lines)
 ]
 
@@ -222,7 +222,7 @@ def test_reports_in_which_runs_never_arrive_keep_their_error_budget():
         CENSORED.judge(np.random.default_rng(8), 10, (20, 4), 100, effects) for effects in ("none", "half")
     )
     assert max(alike, *false) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 100)
-    assert found > 0.5
+    assert found > 0.5 + 4 * math.sqrt(0.5 * 0.5 / 100)
 
 
 @pytest.mark.parametrize(("runs", "size"), [(3, (2, 1)), (5, (5, 4)), (10, (5, 1)), (20, (2, 4))])
@@ -246,15 +246,15 @@ def test_the_audit_of_runs_that_never_arrive_decides_as_a_report_does(runs, size
 
 @pytest.mark.thorough
 def test_whole_reports_are_judged_by_what_they_decide():
-    whole = load("_whole")
-    seeds = [np.random.default_rng([5, number]) for number in range(4)]
+    whole, reports = load("_whole"), 20
+    seeds = [np.random.default_rng([5, number]) for number in range(reports)]
     alike = [whole.judge_report(rng, "log-normal", 5, "none") for rng in seeds]
-    assert sum(each.claims for each in alike) <= 1
+    assert np.mean([each.claims for each in alike]) <= 0.05 + 4 * math.sqrt(0.05 * 0.95 / reports)
     assert all(each.false == each.claims for each in alike)  # all that is said of like methods is false
     half = [whole.judge_report(rng, "quiet log-normal", 5, "half") for rng in seeds]
     assert all(each.claims for each in half)
-    assert np.mean([each.false for each in half]) <= 0.15  # of four reports
-    assert np.mean([each.uncovered for each in half]) <= 0.15
+    for shares in ([each.false for each in half], [each.uncovered for each in half]):
+        assert np.mean(shares) <= 0.05 + 4 * np.std(shares, ddof=1) / math.sqrt(reports)
 
 
 def test_methods_that_differ_by_the_margin_are_seldom_called_equal_and_power_is_hardly_lost():
@@ -298,4 +298,4 @@ def test_methods_that_are_alike_have_no_leader_and_one_that_takes_half_has():
     alike = ALLOWANCES.leads("shifted", 2, 5, SURFACES.Noise(0.3, 0.2, 0.2), 0, 8)
     apart = ALLOWANCES.leads("twice", 2, 5, SURFACES.Noise(0.3, 0.0, 0.05), 0, 8)
     assert sum(alike) <= 2  # 5 % of 8 are below 3 with a chance of 0.994
-    assert sum(apart) >= 5
+    assert sum(apart) >= 5  # which 5 % of 8 are with a chance of 0.00002
