@@ -116,7 +116,9 @@ def test_automatic_target_is_met_by_all_runs_of_the_methods_that_got_far():
     assert target_of([first]) == 0.13
     assert target_of([first, [[9, 0.5]]]) == 0.5
     assert target_of([[[9, 0.5]], first]) == 0.5
-    assert target_of([first, [[9, 5.0]]]) == 0.13  # not nine tenths of the way
+    # nine tenths of the way from 9 to 0.123 end at 1.0107
+    assert target_of([first, [[9, 1.01]]]) == 1.01
+    assert target_of([first, [[9, 1.02]]]) == 0.13
     assert math.isnan(target_of([[[9, math.nan]], []]))
 
 

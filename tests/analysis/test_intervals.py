@@ -15,6 +15,7 @@ from benchfw.analysis.intervals import (
     censored_ratio_interval,
     geometric_interval,
     independent_ratio,
+    lognormal_mean_end,
     mean_interval,
     median_interval,
     ratio_interval,
@@ -139,6 +140,9 @@ def test_one_trial_intervals_combine_as_independent():
     assert ratio.estimate == 2
     half = math.hypot(math.log(1.06), math.log(1.08))
     assert math.log(ratio.high / 2) == pytest.approx(half)
+    # half widths scale with the level as a normal's
+    wide = independent_ratio(value, reference, 0.99)
+    assert math.log(wide.high / 2) == pytest.approx(2.575829 / 1.959964 * half)
     assert not independent_ratio(value, mean_interval([2.0])).bounded
 
 

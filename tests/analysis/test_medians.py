@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -15,7 +17,7 @@ def test_the_test_of_normality_has_its_size_and_agrees_with_that_of_shapiro_and_
     rng = np.random.default_rng(1)
     for count in (6, 10, 20):
         found = normality_probability(rng.standard_normal((4000, count)))
-        assert np.mean(found <= 0.1) == pytest.approx(0.1, abs=4 * np.sqrt(0.1 * 0.9 / 4000))
+        assert np.mean(found <= 0.1) == pytest.approx(0.1, abs=4 * math.sqrt(0.1 * 0.9 / 4000))
     values = rng.standard_exponential((20, 15))
     wilk = [stats.shapiro(each).pvalue for each in values]
     assert stats.spearmanr(normality_probability(values), wilk).statistic > 0.9
@@ -29,8 +31,9 @@ def test_the_check_keeps_nine_tenths_of_the_power_under_normal_noise(count):
     shift = {6: 1.43, 10: 1.0, 20: 0.66}[count]  # Student's test finds four in five
     logs = rng.standard_normal((4000, count)) + shift
     plain = stats.ttest_1samp(logs, 0, axis=-1).pvalue <= 0.05
-    assert np.mean(plain) == pytest.approx(0.8, abs=0.03)
-    assert np.mean(difference_probability(logs, logs) <= 0.05) >= 0.93 * np.mean(plain)
+    assert np.mean(plain) == pytest.approx(0.8, abs=4 * math.sqrt(0.8 * 0.2 / 4000))
+    kept = np.mean(difference_probability(logs[plain], logs[plain]) <= 0.05)
+    assert kept > 0.9 + 4 * math.sqrt(0.9 * 0.1 / np.sum(plain))
 
 
 @pytest.mark.parametrize("count", [6, 10, 20])
@@ -39,8 +42,9 @@ def test_runs_of_two_kinds_do_not_turn_the_typical_run_around(count):
     rng = np.random.default_rng(count)
     logs = np.where(rng.random((4000, count)) < 0.55, 0.1, -1.0) + 0.01 * rng.standard_normal((4000, count))
     below = stats.ttest_1samp(logs, 0, axis=-1, alternative="less").pvalue <= 0.025
-    assert np.mean(below) > 0.2
-    assert np.mean(below & (difference_probability(logs, logs) <= 0.05)) < 0.02
+    error = math.sqrt(0.025 * 0.975 / 4000)
+    assert np.mean(below) > 0.025 + 4 * error
+    assert np.mean(below & (difference_probability(logs, logs) <= 0.05)) < 0.025 - 4 * error
 
 
 def test_the_interval_of_what_is_not_typical_contains_no_difference():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchfw.analysis.decisions import Contrast, Verdict, decide_family
-from benchfw.analysis.pairing import pair
+from benchfw.analysis.pairing import pair, pair_brackets
 from benchfw.analysis.power import largest_spread, repetitions_needed, smallest_ratio
 from benchfw.analysis.significance import difference_probability
 from benchfw.records import Cell
@@ -62,6 +62,16 @@ def test_a_plan_keeps_its_promise_in_four_of_five_cases_though_few_runs_may_show
     spreads = np.std(rng.normal(0, 0.3, (EXPERIMENTS, runs)), axis=1, ddof=1)
     kept = [smallest_ratio(largest_spread(each, runs), 10, 0.95) >= ratio for each in spreads]
     assert np.mean(kept) >= 0.8
+
+
+def test_brackets_are_a_part_of_the_factor_that_no_number_of_runs_makes_smaller():
+    logs, ones = np.random.default_rng(6).normal(0, 0.3, 12), np.ones(12)
+    for half, factor in ((0.0, 1.25), (0.1, 1.25 * math.exp(-0.1)), (0.3, None)):
+        evidence = pair_brackets(np.exp(logs - half), np.exp(logs + half), ones, ones)
+        (found,) = decide_family([Contrast(*CELLS, "cost_to_target", evidence)])
+        assert found.verdict is Verdict.UNDECIDED
+        spread = largest_spread(np.std(logs, ddof=1), 12)
+        assert found.needed == (None if factor is None else repetitions_needed(spread, 0.95, factor))
 
 
 def test_a_few_wild_runs_are_too_few_to_plan_from():

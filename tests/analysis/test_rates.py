@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchfw.analysis.convergence import Curve
-from benchfw.analysis.rates import find_rates, fit_law, likelier_law, slope
+from benchfw.analysis.rates import Bend, Fit, find_rates, fit_law, likelier_law, slope
 from benchfw.records import Cell
 
 CELL = Cell("p", "optimizer", "m", "numpy")
@@ -26,8 +26,8 @@ class Run:
         self._curves = {"metric": measured, "bound": bound}
         self.bounded = ["gap"] if bound else []
 
-    def curve(self, _metric, role="metric"):
-        return self._curves[role]
+    def curve(self, metric, role="metric"):
+        return self._curves[role] if metric == "gap" else None
 
 
 @given(st.floats(-3, -0.1), st.floats(1e-3, 1e3))
@@ -106,6 +106,39 @@ def test_what_does_not_follow_a_law_has_no_rate(runs, noise):
     (bent,) = found["plateau"]
     assert bent.halves[0] < -0.4 < -0.3 < bent.halves[1] < 0
     assert not list(bent.intervals)
+
+
+@pytest.mark.parametrize(
+    ("apart", "error", "straight"),
+    [(0.04, 0.0, True), (0.06, 0.02, False), (0.06, 0.04, True), (0.24, 1.0, True), (0.26, 1.0, False)],
+)
+@pytest.mark.parametrize("runs", [1, 4])
+def test_halves_may_differ_by_a_twentieth_or_as_chance_allows_up_to_a_quarter(runs, apart, error, straight):
+    """Chance is two standard errors of the mean over runs."""
+    bends = (Bend(-1.0, -1.0 - apart, runs * error**2),) * runs
+    assert Fit((-1.0,) * runs, bends).straight == straight
+
+
+def test_from_three_runs_on_their_own_spread_is_chance_too():
+    for runs in (2, 3):
+        bends = [Bend(-1.0, -1.1 + each, 0.0) for each in (-0.08, 0.08, 0.0)[:runs]]
+        assert Fit((-1.0,) * runs, tuple(bends)).straight == (runs == 3)
+
+
+def test_what_falls_by_less_than_a_hundred_times_is_not_taken_for_an_error():
+    for power, falls in ((-0.59, False), (-0.61, True)):  # of 2,000 steps
+        assert bool(find_rates({CELL: [Run(curve(STEPS**power))]}, ["gap"])) == falls
+
+
+def test_one_run_must_be_twice_as_straight_under_a_law_and_three_straighter():
+    late = np.log(STEPS) >= math.log(2000) / 2
+    for share in np.linspace(0, 1, 101):
+        logs = -share * np.log(STEPS) / 4 - (1 - share) * STEPS / 2000
+        misfits = [np.polyfit(axis[late], logs[late], 1, full=True)[1] for axis in (np.log(STEPS), STEPS)]
+        power, factor = (float(each[0]) for each in misfits)
+        alone, three = (likelier_law([curve(np.exp(logs))] * runs) for runs in (1, 3))
+        assert three == ("sublinear" if power < factor else "linear")
+        assert alone == (three if max(power, factor) > 2 * min(power, factor) else None)
 
 
 def test_a_fall_that_ends_at_a_level_of_noise_is_not_taken_for_a_power():

@@ -14,6 +14,7 @@ from benchfw.analysis.significance import (
     difference_probability,
     equality_probability,
     log_interval,
+    moments,
     share_probability,
 )
 from benchfw.records import Cell
@@ -52,6 +53,31 @@ def test_the_paired_test_is_students_and_equality_is_twice_schuirmanns():
     above = stats.ttest_1samp(logs, math.log(1.1), alternative="less").pvalue
     below = stats.ttest_1samp(logs, -math.log(1.1), alternative="greater").pvalue
     assert equality_probability(logs, logs) == pytest.approx(2 * max(above, below))
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_equality_is_asked_as_if_the_outermost_pair_had_come_once_more(side):
+    """One pair in ten takes 8 % more: Student's interval of the ten reaches too little to that side."""
+    logs = side * np.append(np.linspace(-0.005, 0.005, 9), 0.08)
+    more, edge = np.append(logs, side * 0.08), math.log(1.1)
+    alone, both = (
+        2 * stats.ttest_1samp(side * each, edge, alternative="less").pvalue for each in (logs, more)
+    )
+    assert both > 2 * alone
+    assert equality_probability(logs, logs) == pytest.approx(both)
+
+
+@pytest.mark.parametrize(("apart", "equal"), [(0.08, True), (0.12, False)])
+def test_methods_are_equal_only_if_the_typical_run_is_within_the_margin(apart, equal):
+    """In every other pair one of the two takes longer: the mean is 0, and the median at either end."""
+    logs = np.resize([apart, -apart], 60) + 0.001 * np.random.default_rng(5).standard_normal(60)
+    assert stats.ttest_1samp(logs, math.log(1.1), alternative="less").pvalue < 1e-6
+    assert (equality_probability(logs, logs) <= 0.05) == equal
+
+
+def test_the_rounding_of_equal_numbers_is_not_a_spread():
+    assert moments([0.1 + 0.2, 0.3, 0.3])[1] == 0
+    assert moments([0.3 + 1e-12, 0.3, 0.3])[1] == pytest.approx(1e-12 / 3, rel=1e-3)
 
 
 def test_equal_numbers_are_equal_and_unlike_constants_differ():

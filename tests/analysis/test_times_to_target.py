@@ -64,6 +64,22 @@ def test_expected_running_time_of_restarts_is_their_mean():
     assert abs(found.estimate - np.mean(totals)) < 4 * errors
 
 
+def test_ten_successes_in_ten_runs_are_not_certainty():
+    found = expected_running_time([2.0] * 10, [True] * 10)
+    # one more of either kind is 11 of 12 (Agresti & Coull 1998); t with 9 degrees of freedom
+    half = 2.262157 * math.sqrt((12 / 11 - 1) / 10)
+    assert found.estimate == 2
+    assert (found.low, found.high) == pytest.approx((2 * math.exp(-half), 2 * math.exp(half)))
+
+
+def test_the_noise_of_successes_is_raised_only_where_few_runs_fail():
+    times, reached = np.array([1.0, 2.0, 3.0, 2.0, 2.0]), np.array([1, 0, 0, 1, 0])
+    found = expected_running_time(times, reached)
+    # two of five are below a half, where the correction would take noise away
+    half = 2.776445 * np.std(times / 2 - reached / 0.4, ddof=1) / math.sqrt(5)
+    assert found.high / found.estimate == pytest.approx(math.exp(half))
+
+
 def test_no_success_bounds_the_expected_running_time_from_below():
     found = expected_running_time([2.0] * 10, [False] * 10)
     # ten failures in a row have a chance of 2.5 % at a success rate of 0.308

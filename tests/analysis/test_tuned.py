@@ -95,6 +95,26 @@ def test_other_runs_move_all_settings_by_students_deviates():
     )
 
 
+@pytest.mark.parametrize("runs", [3, 10])
+def test_other_runs_move_settings_as_far_as_students_tails_reach(runs):
+    from scipy.special import stdtrit
+
+    shifts = np.random.default_rng(12).normal(size=runs)
+    folds = held(np.zeros((8, 1)) + shifts)  # with a sign: they add
+    moved = resample_best(folds, [2], 13)[0] - np.median(shifts)
+    deviates = np.abs(moved) / (np.std(shifts, ddof=1) / math.sqrt(runs))
+    for level in (0.5, 0.9, 0.95, 0.99):
+        beyond = np.mean(deviates > stdtrit(runs - 1, (1 + level) / 2))
+        assert abs(beyond - (1 - level)) < 4 * math.sqrt(level * (1 - level) / tuned.RESAMPLES)
+
+
+def test_a_run_that_does_not_arrive_is_as_far_from_the_others_as_the_slowest_that_does():
+    never, slowest = (held(np.resize([1.0, 1.2, last], (8, 3))) for last in (math.inf, 1.2))
+    found = resample_best(never, [1, 2], 14)
+    assert np.std(found[0]) > 0
+    assert np.array_equal(found, resample_best(slowest, [1, 2], 14))
+
+
 def test_metrics_with_a_sign_move_by_differences():
     folds = held(np.array([[-1.0, 1.0, 3.0]] * 8))
     samples = resample_best(folds, [1], 8)[0]

@@ -118,6 +118,15 @@ def test_rounding_is_reported_neither_as_variance_nor_as_bias(shape):
     assert large.mse == pytest.approx(large.variance, rel=0.02)
 
 
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_an_error_of_the_mean_in_the_last_places_is_not_a_bias(shape):
+    exact = np.full(shape, 0.1)
+    assert fed([exact * (1 + 4 * 2.0**-52)] * 40, exact).bias == 0
+    assert fed([exact * (1 + 1e-13)] * 40, exact).bias == pytest.approx(
+        1e-14 * math.sqrt(exact.size), rel=0.01
+    )
+
+
 def test_few_draws_are_never_precise_enough():
     assert fed([1.0] * (FEWEST_DRAWS - 1)).relative_half_width() == math.inf
 
