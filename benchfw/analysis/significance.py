@@ -114,8 +114,8 @@ def log_interval(low: Values, high: Values, level: Values | float) -> tuple[Floa
 def share_probability(mine: ArrayLike, runs: ArrayLike, theirs: ArrayLike, their_runs: ArrayLike) -> Floats:
     """Return the two-sided p-value of 'both arrive equally often' by Fisher's (1935) exact test.
 
-    Twice the smaller tail. It takes the runs of the two as independent, which pairing by data can only make
-    conservative.
+    Twice the smaller tail. It takes the runs of the two as independent: data that are hard for both make it
+    conservative, data that are hard for one or the other let it err more often.
     """
     from scipy.special import gammaln
 

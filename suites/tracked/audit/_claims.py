@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from _draws import LAWS as DRAWN
 from _draws import sample
-from _laws import HEAVY, LAWS, SMOOTH, Rng
+from _laws import FOR_CLAIMS as LAWS
+from _laws import HEAVY, SMOOTH, Rng
 from _tables import Line, Table, split_tasks
 
 from benchfw.analysis.claims import Decided, Standing

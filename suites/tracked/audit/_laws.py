@@ -61,8 +61,6 @@ def rare_events(rng: Rng, shape: Shape) -> np.ndarray:
 LAWS: dict[str, Callable[[Rng, Shape], np.ndarray]] = {
     "normal": normal,
     "log-normal": log_normal,
-    "wide log-normal": wide,
-    "skewed logarithms": skewed,
     "exponential": exponential,
     "Pareto 3": pareto_3,
     "Pareto 1.2": pareto_12,
@@ -70,6 +68,7 @@ LAWS: dict[str, Callable[[Rng, Shape], np.ndarray]] = {
     "discrete": discrete,
     "rare events": rare_events,
 }
+FOR_CLAIMS = {**LAWS, "wide log-normal": wide, "skewed logarithms": skewed}
 SMOOTH = ("normal", "log-normal", "exponential")
 HEAVY = ("Pareto 3", "Pareto 1.2", "rare events")
 LOOKS = np.unique(np.ceil(1.05 ** np.arange(400)))
