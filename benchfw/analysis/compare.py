@@ -76,8 +76,8 @@ def paired_difference(before: Values, after: Values, level: float = LEVEL) -> Di
     The interval lies between order statistics (`median_interval`). The p-value is that of Student's test
     of the log ratios with the tenth at either end left out (Tukey & McLaughlin 1963): against outliers nearly
     as safe as one of their median, and far more powerful. Where some ratio is zero or infinite: that of the
-    exact rank-sum test (Mann & Whitney 1947), conservative where data are hard in both runs. Equality is asked
-    of all log ratios: the few slow runs that are trimmed off for a change may make two runs unequal.
+    exact rank-sum test (Mann & Whitney 1947), conservative where data are hard in both runs. Equality is
+    asked of all log ratios: the few slow runs that are trimmed off for a change may make two runs unequal.
     """
     above, below = np.asarray(after, dtype=np.float64), np.asarray(before, dtype=np.float64)
     if above.shape != below.shape:

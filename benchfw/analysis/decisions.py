@@ -7,6 +7,7 @@ decided here.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -73,11 +74,12 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Decision:
-    """The word for a contrast, and the interval that decided it, which is at `level`.
+    """The word for a contrast, the level of the interval that decided it, and that interval or a wider one.
 
-    The interval is that of a ratio, or of a difference where the quantity has a sign (`evidence.null` is 0).
-    `needed` is how many repetitions would show a factor of 1.25 with 90 % chance, where that is undecided;
-    `unplanned` says that there are too few runs to tell.
+    Where several methods differ, their intervals hold for all of them at once. They are those of ratios, or
+    of differences where the quantity has a sign (`evidence.null` is 0). `needed` is how many repetitions
+    would show a factor of 1.25 with 90 % chance, where that is undecided; `unplanned` says that there are too
+    few runs to tell.
     """
 
     verdict: Verdict
@@ -182,8 +184,34 @@ def decide_family(contrasts: Sequence[Contrast], budget: float = BUDGET) -> list
         _decision(*next(words), allowed, coarse=each.coarse) if each.testable else _refuse(each)
         for each in contrasts
     ]
-    pairs = zip(decided, contrasts, strict=True)
-    return [replace(decision, evidence=contrast.evidence) for decision, contrast in pairs]
+    pairs = list(zip(decided, contrasts, strict=True))
+    sizes = Counter(_place(contrast) for decision, contrast in pairs if decision.differs)
+    return [
+        replace(
+            _hold_together(decision, contrast.evidence, sizes[_place(contrast)]), evidence=contrast.evidence
+        )
+        for decision, contrast in pairs
+    ]
+
+
+def _place(contrast: Contrast) -> tuple[str, str, str]:
+    return contrast.cell.problem, contrast.cell.kind, contrast.quantity
+
+
+def _hold_together(decision: Decision, evidence: Evidence | None, count: int) -> Decision:
+    """Return a difference with an interval that holds for all of so many methods that differ at once.
+
+    A report names the one of them whose ratio is the largest that was seen, which is seldom the smallest
+    that it could be. Where the wider interval reaches 1, its near end is that of the one that decided.
+    """
+    found = decision.interval
+    if not decision.differs or found is None or evidence is None or count == 1:
+        return decision
+    wide = evidence.interval(1 - (1 - decision.level) / count)
+    below = found.estimate < evidence.null
+    low = wide.low if below or wide.low > evidence.null else found.low
+    high = wide.high if not below or wide.high < evidence.null else found.high
+    return replace(decision, interval=replace(found, low=min(low, found.low), high=max(high, found.high)))
 
 
 def decide_part(evidence: Evidence, level: float) -> Decision:

@@ -156,8 +156,8 @@ def _friedman(ranked: Floats) -> float:
     """
 
     def spread(ranks: Floats) -> Floats:
-        sums: Floats = np.sum(ranks, axis=-2)
-        return np.var(sums, axis=-1)
+        found: Floats = np.var(np.sum(ranks, axis=-2), axis=-1)
+        return found
 
     rng = np.random.default_rng(PERMUTATION_SEED)
     seen = float(spread(ranked)) * (1 - 1e-9)

@@ -117,12 +117,27 @@ def lead_table(experiments: int) -> Table:
         columns = tuple(split_tasks(experiments, leads, case, count, each, noise) for each in runs)
         return Line(name, columns, mean, 0.0, most)
 
+    clustered = Noise(0.3, 0.02, 0.05, math.log(3))
     lines = (
         line("2 alike, noise 10 %", "equal", 2, quiet, 0.05),
         line("2 alike, noise 30 %", "equal", 2, loud, 0.05),
         line("2 alike, different spaces, noise 10 %", "shifted", 2, quiet, 0.05),
         line("2 alike, different spaces, noise 30 %", "shifted", 2, loud, 0.05),
         line("5 alike, different spaces, noise 30 %", "shifted", 5, loud, 0.05),
+        line(
+            "2 alike, noise 5 %, three times longer on half of the data of each",
+            "shifted",
+            2,
+            clustered,
+            0.05,
+        ),
+        line(
+            "5 alike, noise 5 %, three times longer on half of the data of each",
+            "shifted",
+            5,
+            clustered,
+            0.05,
+        ),
         line("2, one takes twice as much, noise 10 %: found", "twice", 2, quiet),
         line("2, one takes twice as much, noise 30 %: found", "twice", 2, loud),
     )

@@ -13,7 +13,8 @@ import numpy as np
 from _laws import LAWS, Rng, brackets, draw_effects
 from scipy import stats
 
-from benchfw.analysis.decisions import Decisions, decide
+from benchfw.analysis.decisions import Contrast, Decisions, Verdict, decide, decide_family
+from benchfw.analysis.evidence import PairedLogs
 from benchfw.analysis.intervals import median_interval
 from benchfw.analysis.significance import (
     BUDGET,
@@ -24,6 +25,7 @@ from benchfw.analysis.significance import (
     least_probability,
     log_interval,
 )
+from benchfw.records import Cell
 
 RUNS = (3, 5, 10, 20)
 SIZES = tuple((methods, problems) for methods in (2, 5, 20) for problems in (1, 4, 10))
@@ -178,3 +180,26 @@ def median_covers(rng: Rng, law: str, runs: int, experiments: int) -> float:
     found = [median_interval(np.exp(logs)) for logs in LAWS[law](rng, (experiments, runs))]
     low, high = (np.array([getattr(each, end) for each in found]) * (1 + 1e-9) for end in ("low", "high"))
     return float(min(np.mean((low / (1 + 2e-9) <= truth) & (truth <= high)) for truth in truths))
+
+
+def judge_best(law: str, methods: int, runs: int, start: int, end: int) -> list[float]:
+    """Return of each report whether the interval of the method that seems best misses the truth.
+
+    All but the reference are equally far below it, so far that a report sees it of nearly all. NaN where it
+    sees it of none.
+    """
+    spread = float(np.std(LAWS[law](np.random.default_rng(0), (1_000_000,))))
+    truth = -8 * spread
+    cells = [Cell("p", "optimizer", str(number), "numpy") for number in range(methods)]
+    missed = []
+    for number in range(start, end):
+        logs = LAWS[law](np.random.default_rng([23, runs, methods, number]), (methods, runs))
+        ratios = logs[1:] - logs[0] + truth
+        contrasts = [
+            Contrast(cell, cells[0], "cost", PairedLogs(each, each))
+            for cell, each in zip(cells[1:], ratios, strict=True)
+        ]
+        found = [each.interval for each in decide_family(contrasts) if each.verdict is Verdict.BETTER]
+        best = min((each for each in found if each is not None), key=lambda each: each.estimate, default=None)
+        missed.append(math.nan if best is None else not best.low <= math.exp(truth) <= best.high)
+    return missed
