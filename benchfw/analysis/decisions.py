@@ -74,12 +74,12 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Decision:
-    """The word for a contrast, the level of the interval that decided it, and that interval or a wider one.
+    """The word for a contrast, and its interval: the one that decided it, or a wider one.
 
-    Where several methods differ, their intervals hold for all of them at once. They are those of ratios, or
-    of differences where the quantity has a sign (`evidence.null` is 0). `needed` is how many repetitions
-    would show a factor of 1.25 with 90 % chance, where that is undecided; `unplanned` says that there are too
-    few runs to tell.
+    Where several methods differ, their intervals hold for all of them at once; `level` is that of each. They
+    are those of ratios, or of differences where the quantity has a sign (`evidence.null` is 0). `needed` is
+    how many repetitions would show a factor of 1.25 with 90 % chance, where that is undecided; `unplanned`
+    says that there are too few runs to tell.
     """
 
     verdict: Verdict
@@ -207,11 +207,13 @@ def _hold_together(decision: Decision, evidence: Evidence | None, count: int) ->
     found = decision.interval
     if not decision.differs or found is None or evidence is None or count == 1:
         return decision
-    wide = evidence.interval(1 - (1 - decision.level) / count)
+    level = 1 - (1 - decision.level) / count
+    wide = evidence.interval(level)
     below = found.estimate < evidence.null
     low = wide.low if below or wide.low > evidence.null else found.low
     high = wide.high if not below or wide.high < evidence.null else found.high
-    return replace(decision, interval=replace(found, low=min(low, found.low), high=max(high, found.high)))
+    interval = replace(found, low=min(low, found.low), high=max(high, found.high))
+    return replace(decision, interval=interval, level=level)
 
 
 def decide_part(evidence: Evidence, level: float) -> Decision:

@@ -138,13 +138,17 @@ def test_runs_that_broke_or_ended_on_both_sides_are_judged_by_signs():
     assert not pair([inf] * 5, [1.0] * 5).testable
 
 
-def verdicts(evidence, budget=0.05):
-    """The words for comparisons of one quantity, each of another method."""
+def decide_costs(evidence, budget=0.05):
+    """What is decided about comparisons of one quantity, each of another method."""
     cells = [Cell("p", "optimizer", str(number), "numpy") for number in range(len(evidence) + 1)]
     contrasts = [
         Contrast(cell, cells[0], "cost", each) for cell, each in zip(cells[1:], evidence, strict=True)
     ]
-    return [each.verdict for each in decide_family(contrasts, budget)]
+    return decide_family(contrasts, budget)
+
+
+def verdicts(evidence, budget=0.05):
+    return [each.verdict for each in decide_costs(evidence, budget)]
 
 
 def test_few_pairs_are_never_surer_than_two_clusters_allow():
@@ -259,3 +263,25 @@ def test_shares_of_arrivals_are_fishers():
     assert Arrivals(5, 5, 0, 5).testable
     assert Arrivals(5, 5, 0, 5).interval(0.95).high == 1
     assert Arrivals(2, 5, 1, 5).interval(0.95).low == 0
+
+
+def test_intervals_of_methods_that_differ_hold_for_all_of_them_at_once():
+    logs = np.random.default_rng(5).normal(-1, 0.1, (4, 10))
+    for found, ratios in zip(decide_costs([PairedLogs(each, each) for each in logs]), logs, strict=True):
+        assert found.verdict is Verdict.BETTER
+        low, high = log_interval(ratios, ratios, 1 - 0.05 / 4)  # all are selected: 5 % for each, over four
+        assert found.interval.low == pytest.approx(math.exp(low))
+        assert found.interval.high == pytest.approx(math.exp(high))
+    (alone,) = decide_costs([PairedLogs(logs[0], logs[0])])
+    assert alone.interval.high == pytest.approx(math.exp(log_interval(logs[0], logs[0], 0.95)[1]))
+
+
+def test_an_interval_that_would_reach_1_for_all_at_once_keeps_the_end_that_decided():
+    clear = np.random.default_rng(6).normal(-1, 0.1, (3, 10))
+    doubtful = -0.1 + 0.12 * np.array([-1.6, -1.1, -0.7, -0.4, -0.1, 0.1, 0.4, 0.7, 1.1, 1.6])
+    found = decide_costs([PairedLogs(each, each) for each in (*clear, doubtful)])[-1]
+    decided, together = (log_interval(doubtful, doubtful, 1 - each) for each in (0.05, 0.05 / 4))
+    assert found.verdict is Verdict.BETTER
+    assert together[1] > 0 > decided[1]
+    assert found.interval.high == pytest.approx(math.exp(decided[1]))
+    assert found.interval.low == pytest.approx(math.exp(together[0]))
