@@ -165,10 +165,21 @@ class Mean(Runs):
     least that of log-normal runs.
     """
 
+    @property
+    def infinite(self) -> bool:
+        """Whether some run is infinite, and so is the mean of all."""
+        return bool(np.any(np.isposinf(self.low)))
+
     def interval(self, level: float) -> Interval:
         """Return the mean."""
+        if self.infinite:
+            return Interval(math.inf, math.inf, math.inf, self.count)
         found = super().interval(level)
         return replace(found, high=max(found.high, lognormal_mean_end(self.high, level)))
+
+    def lowest(self, level: float, check: float) -> float:
+        """Return the lower end of one of several intervals of the same runs."""
+        return math.inf if self.infinite else super().lowest(level, check)
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,7 +328,7 @@ def _looks_normal(values: Floats) -> bool:
     if count < FEWEST_CHECKED:
         return True
     error = math.sqrt(6 * (count - 2) / ((count + 1) * (count + 3)))
-    centred = values - np.mean(values)
+    centred = (values - np.mean(values)) / np.ptp(values)
     skewness = float(np.mean(centred**3) / np.mean(centred**2) ** 1.5)
     return skewness < SKEWED * error and bool(normality_probability(values) > ABNORMAL)
 

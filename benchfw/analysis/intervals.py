@@ -116,8 +116,10 @@ def lognormal_mean_end(values: Values, level: float = LEVEL) -> float:
     from scipy.special import chdtri
 
     data = np.asarray(values, dtype=np.float64)
+    if not np.all(np.isfinite(data)):
+        return math.inf
     student, mean, count = mean_interval(data, level).high, float(np.mean(data)), len(data)
-    if count < 2 or not 0 < mean < math.inf:
+    if count < 2 or mean <= 0:
         return student
     logs = np.log(np.maximum(data, LEAST_OF_MEAN * mean))
     variance, quantile = float(np.var(logs, ddof=1)), t_quantile(level, count - 1)

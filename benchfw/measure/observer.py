@@ -22,6 +22,7 @@ from benchfw.measure.meter import Emit, Meter
 from benchfw.measure.taken_metrics import take_metrics
 from benchfw.records import GAP, OBJECTIVE, Ending, Outcome, Record, Status, Trial
 
+ROUGH = 1e-2  # of a number: as far as the least precise kind of numbers may round it
 MANY_TIMES = 10.0  # the second step that a first one may take, in which something was set up
 NOTICEABLE = 0.1  # seconds
 SLOW_FIRST = (
@@ -86,7 +87,8 @@ class Observer:
         except BenchfwError:
             raise
         except Exception:
-            check_kind(self._problem, answer, iteration)
+            if not self.taken:  # once answers were measured, their kind is not what is wrong
+                check_kind(self._problem, answer, iteration)
             raise
         return self._note(iteration, answer, metrics)
 
@@ -243,8 +245,16 @@ def _differs(start: Any, answer: Any) -> bool:
     """Return whether an answer is another point than an array that it is like."""
     if start is answer or not is_array(answer):
         return False
-    same = start == answer
-    return not bool(same.all() if hasattr(same, "all") else same)
+    try:
+        apart = start != answer
+        if hasattr(apart, "nnz"):  # sparse
+            return bool(apart.nnz > 0)
+        apart = apart & ((start == start) | (answer == answer))  # noqa: PLR0124 - NaN is NaN
+        if getattr(start, "dtype", None) != getattr(answer, "dtype", None):
+            apart = apart & (abs(start - answer) > ROUGH * abs(start))
+        return bool(apart.any() if hasattr(apart, "any") else apart)
+    except Exception:  # noqa: BLE001 - what cannot be compared is not known to be another point
+        return False
 
 
 def check_kind(problem: Any, answer: Any, iteration: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchfw.errors import PluginError
 from benchfw.measure.audit import is_array
-from benchfw.measure.taken_metrics import take_metrics
+from benchfw.measure.taken_metrics import describe, take_metrics
 
 GRADIENTS = ("grad", "grad_batch")
 LIKE_PARAMETERS = (*GRADIENTS, "project", "prox")
@@ -37,7 +37,10 @@ def find_wrong_shape(problem: Any, place: Any) -> str:
     for name, call in oracle_calls(problem, place).items():
         if name not in LIKE_PARAMETERS or (name in GRADIENTS and not hasattr(problem, "value")):
             continue
-        found = tuple(getattr(call(), "shape", ()))
+        result = call()
+        if not is_array(result):
+            return f"{name} returned {describe(result)}, the parameters are an array of shape {wanted}"
+        found = tuple(getattr(result, "shape", ()))
         if found != wanted:
             return f"{name} has shape {found}, the parameters have {wanted}"
     return ""

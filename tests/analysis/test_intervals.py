@@ -247,6 +247,10 @@ def test_the_upper_end_of_a_mean_is_not_below_students_and_does_not_move_for_a_n
     few = [1.0, 1.1, 1.2, 1.3, 9.0]
     assert lognormal_mean_end(few, 0.9) >= mean_interval(few, 0.9).high
     assert lognormal_mean_end([0.0, *few], 0.9) == lognormal_mean_end([1e-300, *few], 0.9) < math.inf
+    small = lognormal_mean_end([1e-3 * sum(few) / 6, *few], 0.9)
+    assert lognormal_mean_end([1e-9, *few], 0.9) == pytest.approx(small, rel=0.01)
+    assert lognormal_mean_end([2e-3 * sum(few) / 6, *few], 0.9) < 0.9 * small
+    assert lognormal_mean_end([math.inf, *few], 0.9) == math.inf
     assert lognormal_mean_end([2.0, 2.0, 2.0], 0.9) == pytest.approx(2.0)
     assert lognormal_mean_end([1.0], 0.9) == math.inf
     assert lognormal_mean_end([-1.0, -1.1, -1.2], 0.9) == mean_interval([-1.0, -1.1, -1.2], 0.9).high

@@ -272,6 +272,7 @@ def test_intervals_of_methods_that_differ_hold_for_all_of_them_at_once():
         low, high = log_interval(ratios, ratios, 1 - 0.05 / 4)  # all are selected: 5 % for each, over four
         assert found.interval.low == pytest.approx(math.exp(low))
         assert found.interval.high == pytest.approx(math.exp(high))
+        assert found.level == 1 - 0.05 / 4  # so are those of the parts of a product
     (alone,) = decide_costs([PairedLogs(logs[0], logs[0])])
     assert alone.interval.high == pytest.approx(math.exp(log_interval(logs[0], logs[0], 0.95)[1]))
 
@@ -285,3 +286,13 @@ def test_an_interval_that_would_reach_1_for_all_at_once_keeps_the_end_that_decid
     assert together[1] > 0 > decided[1]
     assert found.interval.high == pytest.approx(math.exp(decided[1]))
     assert found.interval.low == pytest.approx(math.exp(together[0]))
+
+
+def test_arrivals_that_exclude_each_other_let_fishers_test_err_as_often_as_the_manual_says():
+    """Each repetition brings just one of the two to the target, either with the same chance."""
+    errors = []
+    for runs in range(1, 101):
+        mine = np.arange(runs + 1)
+        found = share_probability(mine, np.full(runs + 1, runs), runs - mine, np.full(runs + 1, runs))
+        errors.append(float(np.sum(stats.binom.pmf(mine, runs, 0.5)[found <= 0.05])))
+    assert 0.16 < max(errors) < 0.17

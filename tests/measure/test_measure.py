@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
 
 from benchfw import CountedProblem, clip_gap, from_callback
 from benchfw.backends import get_backend
@@ -440,6 +441,28 @@ def test_a_method_that_does_not_yield_the_start_first_gets_a_caveat(follow, firs
     assert follow(Steps([first, np.zeros(2)]), Plane())[0].caveats == caveats
 
 
+@pytest.mark.parametrize(
+    ("start", "first", "caveats"),
+    [
+        (np.full(2, 0.1), np.full(2, 0.1, dtype=np.float32), ()),
+        (np.array([0.1, math.nan]), np.array([0.1, math.nan]), ()),
+        (np.array([0.1, math.nan]), np.array([0.2, math.nan]), (OTHER_START,)),
+        (csr_matrix([[0.0, 0.1]]), csr_matrix([[0.0, 0.1]]), ()),
+        (csr_matrix([[0.0, 0.1]]), csr_matrix([[0.0, 0.2]]), (OTHER_START,)),
+    ],
+)
+def test_a_start_may_be_sparse_have_holes_or_come_back_in_single_precision(follow, start, first, caveats):
+    class There(Plane):
+        def start(self):
+            return start.copy()
+
+        def metrics(self, answer):
+            return {"gap": 1.0}
+
+    found, _ = follow(Steps([first, first]), There())
+    assert (found.status, found.caveats) == (Status.DONE, caveats)
+
+
 def test_an_answer_of_another_kind_than_the_start_may_come_first(follow):
     class Lists(Plane):
         def metrics(self, answer):
@@ -447,6 +470,17 @@ def test_an_answer_of_another_kind_than_the_start_may_come_first(follow):
 
     assert follow(Steps([[0.5, 0.5]]), Lists())[0].caveats == ()
     assert follow(Steps([0.5]), Startless())[0].caveats == ()
+
+
+def test_a_fault_of_metrics_stays_what_it_is_once_answers_were_measured(follow):
+    class Lists(Plane):
+        def metrics(self, answer):
+            if answer == [0.0, 0.0]:
+                raise ArithmeticError("the logarithm of 0")
+            return {"gap": 1.0}
+
+    with pytest.raises(ArithmeticError, match="the logarithm of 0"):
+        follow(Steps([[1.0, 1.0], [0.0, 0.0]]), Lists())
 
 
 def test_a_solver_may_have_a_start_of_its_own(follow):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from benchfw.analysis.claims import Part, Standing, decide_claims
 from benchfw.analysis.convergence import Curve
 from benchfw.claims import Range
 from benchfw.summary.claims.estimates import (
@@ -129,6 +130,24 @@ def test_a_bound_is_kept_by_runs_at_all_of_their_looks():
     assert (found.some, found.runs, found.refutes) == (4, 5, True)
     assert looks == (1, 200, pytest.approx(20))
     assert "no theorem" in estimate_bound([OneRun(kept)], "loss", every=True)[0]
+
+
+def test_a_bound_in_the_mean_is_about_the_mean_of_skewed_runs_and_not_about_the_typical_one():
+    ratios = [0.1, 0.1, 0.12, 0.12, 0.15, 0.2, 0.2, 0.3, 0.5, 2.5]
+    runs = [OneRun(each / LOOKS, 1 / LOOKS, number) for number, each in enumerate(ratios)]
+    found, looks = estimate_bound(runs, "loss", every=False)
+    assert found.interval(0.9).estimate == pytest.approx(np.mean(ratios)) == looks.largest
+    assert found.interval(0.9).high > 1
+
+
+def test_a_mean_is_above_a_bound_of_0_if_a_single_run_is():
+    """Its ratio to the bound is infinite, which the typical run does not show."""
+    limits = np.where(LOOKS < 20, 10 / LOOKS, 0.0)
+    kept, broken = np.where(LOOKS < 20, 1 / LOOKS, 0.0), 1 / LOOKS
+    runs = [OneRun(kept if number else broken, limits, number) for number in range(20)]
+    found, _ = estimate_bound(runs, "loss", every=False)
+    assert found.interval(0.9).low == math.inf
+    assert decide_claims([[Part("", Range(high=1.0), found)]])[0].standing is Standing.REFUTED
 
 
 def test_a_run_that_is_no_longer_finite_breaks_its_bound():

@@ -208,6 +208,30 @@ BROKEN_PROBLEMS = {
         "metrics-finite",
         "metrics() of Bowl gives an array of shape (5,) for gap",
     ),
+    "words": (
+        "float(((answer - self.center) ** 2).sum()) / 2",
+        "'0.5'",
+        "metrics-finite",
+        "metrics() of Bowl gives a str for gap; each metric is one number",
+    ),
+    "too large": (
+        "float(((answer - self.center) ** 2).sum()) / 2",
+        "10**400",
+        "metrics-finite",
+        "metrics() of Bowl gives an int beyond 1.8e308 for gap",
+    ),
+    "one number": (
+        'return {"gap": float(((answer - self.center) ** 2).sum()) / 2}',
+        "return ((answer - self.center) ** 2).sum() / 2",
+        "metrics-finite",
+        "metrics() of Bowl returned a float64; return a number for each name",
+    ),
+    "a list": (
+        "return params - self.center",
+        "return list(params - self.center)",
+        "shapes-kept",
+        "grad returned a list, the parameters are an array of shape (5,)",
+    ),
     "wrong shape": (
         "return params - self.center",
         "return (params - self.center)[:, None]",

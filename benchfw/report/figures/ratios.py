@@ -23,7 +23,7 @@ MOST_METHODS, FEW_PROBLEMS = 8, 5
 
 _WORDS = (
     "Left of the line is better than {reference}. Each dot is a method on one problem, its bar the "
-    "interval that decided the verdict, which allows for all comparisons of the report."
+    "interval of the verdict, which allows for all comparisons of the report."
 )
 _HOLLOW = " The dot of an interval without an end is hollow: it is a bound where a method does not arrive."
 _MOST_TICKS = 5

@@ -207,7 +207,7 @@ def _exceptions(
 
 
 def _one_ratio(comparisons: Sequence[Comparison], name: str, problems: Sequence[str]) -> str:
-    """Return the ratio of a method on a single problem, with the interval that decided."""
+    """Return the ratio of a method on a single problem, with the interval of the verdict."""
     if len(problems) > 1:
         return ""
     comparison, cell = _find(comparisons, name, problems[0])

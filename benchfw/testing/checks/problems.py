@@ -43,7 +43,7 @@ def _built(subject: Subject, *oracles: str) -> Iterator[tuple[Setting, Any]]:
 
 
 @define_check(
-    "problem", advice="return arrays like the one that the oracle is given: of shape (n,), not (n, 1)"
+    "problem", advice="return an array like the one that the oracle is given: of shape (n,), not (n, 1)"
 )
 def shapes_kept(subject: Subject) -> None:
     """What grad, grad_batch, project and prox return has the shape of the parameters."""

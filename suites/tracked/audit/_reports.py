@@ -14,7 +14,7 @@ from _laws import LAWS, Rng, brackets, draw_effects
 from scipy import stats
 
 from benchfw.analysis.decisions import Contrast, Decisions, Verdict, decide, decide_family
-from benchfw.analysis.evidence import PairedLogs
+from benchfw.analysis.evidence import PairedLogs, PairedSigns
 from benchfw.analysis.intervals import median_interval
 from benchfw.analysis.significance import (
     BUDGET,
@@ -182,22 +182,26 @@ def median_covers(rng: Rng, law: str, runs: int, experiments: int) -> float:
     return float(min(np.mean((low / (1 + 2e-9) <= truth) & (truth <= high)) for truth in truths))
 
 
-def judge_best(law: str, methods: int, runs: int, start: int, end: int) -> list[float]:
+def judge_best(
+    law: str, methods: int, lead: float, never: bool, runs: int, start: int, end: int
+) -> list[float]:
     """Return of each report whether the interval of the method that seems best misses the truth.
 
-    All but the reference are equally far below it, so far that a report sees it of nearly all. NaN where it
-    sees it of none.
+    All but the reference are so many standard deviations of a run below it; `never` says that one run of the
+    reference does not arrive. NaN where a report finds no difference.
     """
     spread = float(np.std(LAWS[law](np.random.default_rng(0), (1_000_000,))))
-    truth = -8 * spread
+    truth = -lead * spread
     cells = [Cell("p", "optimizer", str(number), "numpy") for number in range(methods)]
     missed = []
     for number in range(start, end):
         logs = LAWS[law](np.random.default_rng([23, runs, methods, number]), (methods, runs))
         ratios = logs[1:] - logs[0] + truth
+        least = np.where(never & (np.arange(runs) == 0), -math.inf, ratios)
+        law_of = PairedSigns if never else PairedLogs
         contrasts = [
-            Contrast(cell, cells[0], "cost", PairedLogs(each, each))
-            for cell, each in zip(cells[1:], ratios, strict=True)
+            Contrast(cell, cells[0], "cost", law_of(low, high))
+            for cell, low, high in zip(cells[1:], least, ratios, strict=True)
         ]
         found = [each.interval for each in decide_family(contrasts) if each.verdict is Verdict.BETTER]
         best = min((each for each in found if each is not None), key=lambda each: each.estimate, default=None)
