@@ -15,7 +15,7 @@ from benchfw.records import Budget, Spec, Trial
 from benchfw.registry import Registry
 from benchfw.sources import Modules
 
-pytest_plugins = ["fixtures.command", "fixtures.results"]
+pytest_plugins = ["fixtures.command", "fixtures.lines", "fixtures.results"]
 
 HELPER = '''"""Helps."""
 

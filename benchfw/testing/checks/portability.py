@@ -62,7 +62,7 @@ def _check_oracle_types(problem: Any, setting: Setting) -> None:
     start = problem.start()
     calls = oracle_calls(problem, start)
     for name in calls.keys() & set(LIKE_PARAMETERS):
-        found = getattr(calls[name](), "dtype", start.dtype)  # what is no array is told by shapes-kept
+        found = getattr(calls[name](), "dtype", start.dtype)  # shapes-kept reports it
         require(found == start.dtype, f"{name} of {start.dtype} is {found} on {setting.name}")
 
 
