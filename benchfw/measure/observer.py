@@ -19,7 +19,7 @@ from benchfw.measure.audit import (
     rounding_of,
 )
 from benchfw.measure.meter import Emit, Meter
-from benchfw.measure.taken_metrics import take_metrics
+from benchfw.measure.metrics import take_metrics
 from benchfw.records import GAP, OBJECTIVE, Ending, Outcome, Record, Status, Trial
 
 ROUGH = 1e-2  # of a number: as far as the least precise kind of numbers may round it

@@ -16,10 +16,10 @@ from benchfw.errors import BenchfwError, PluginError
 from benchfw.loading import fault_text
 from benchfw.measure.audit import check_alike
 from benchfw.measure.estimators import checked_draw, checked_estimate
+from benchfw.measure.metrics import take_metrics
 from benchfw.measure.observer import like_start
 from benchfw.measure.optimizers import NO_ANSWER, numbered_answers
 from benchfw.measure.solvers import NO_CALLBACK
-from benchfw.measure.taken_metrics import take_metrics
 from benchfw.measure.trial import prepare_method
 from benchfw.testing.check import CheckFailed, restart_limit
 

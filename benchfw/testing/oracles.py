@@ -7,7 +7,7 @@ from typing import Any
 
 from benchfw.errors import PluginError
 from benchfw.measure.audit import is_array
-from benchfw.measure.taken_metrics import describe, take_metrics
+from benchfw.measure.metrics import describe, take_metrics
 
 GRADIENTS = ("grad", "grad_batch")
 LIKE_PARAMETERS = (*GRADIENTS, "project", "prox")

@@ -10,7 +10,7 @@ import numpy as np
 
 from benchfw.contract import gains_of
 from benchfw.counting import check_counted
-from benchfw.measure.taken_metrics import take_metrics
+from benchfw.measure.metrics import take_metrics
 from benchfw.testing.answers import (
     copy_arrays,
     find_changed_array,
