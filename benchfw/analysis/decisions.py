@@ -76,10 +76,10 @@ class Contrast:
 class Decision:
     """The word for a contrast, and its interval: the one that decided it, or a wider one.
 
-    Where several methods differ, their intervals hold for all of them at once; `level` is that of each. They
-    are those of ratios, or of differences where the quantity has a sign (`evidence.null` is 0). `needed` is
-    how many repetitions would show a factor of 1.25 with 90 % chance, where that is undecided; `unplanned`
-    says that there are too few runs to tell.
+    Where several methods differ, their intervals hold for all of them at once; `level` is that of each, but
+    for a near end that would reach 1, which stays as it decided. They are those of ratios, or of differences
+    where the quantity has a sign (`evidence.null` is 0). `needed` is how many repetitions would show a factor
+    of 1.25 with 90 % chance, where that is undecided; `unplanned` says that there are too few runs to tell.
     """
 
     verdict: Verdict
@@ -201,8 +201,8 @@ def _place(contrast: Contrast) -> tuple[str, str, str]:
 def _hold_together(decision: Decision, evidence: Evidence | None, count: int) -> Decision:
     """Return a difference with an interval that holds for all of so many methods that differ at once.
 
-    A report names the one of them whose ratio is the largest that was seen, which is seldom the smallest
-    that it could be. Where the wider interval reaches 1, its near end is that of the one that decided.
+    A report names the one that seems furthest ahead, whose ratio is more likely too large than too small.
+    Where the wider interval reaches 1, its near end is that of the one that decided.
     """
     found = decision.interval
     if not decision.differs or found is None or evidence is None or count == 1:
