@@ -128,6 +128,26 @@ def test_a_step_of_torch_is_that_of_the_module_trained_by_hand(table):
     np.testing.assert_array_equal(found, wanted)
 
 
+@pytest.mark.parametrize(
+    ("targets", "outputs", "loss", "wanted"),
+    [
+        ({}, 3, LOSS, [1, 0, 2, 0]),
+        ({"targets": "classes"}, 3, LOSS, [1, 0, 2, 0]),
+        ({"targets": "numbers"}, 1, "torch.nn.functional:mse_loss", np.array([0, -1, 2, -1]) / np.sqrt(1.5)),
+    ],
+    ids=["by default", "classes", "numbers"],
+)
+def test_whole_numbers_of_a_data_set_are_classes_or_standardized_numbers(
+    tmp_path, monkeypatch, targets, outputs, loss, wanted
+):
+    np.savez(tmp_path / "counts.npz", x=np.eye(4)[:, :2], y=np.array([5, 3, 9, 3]))
+    monkeypatch.setenv("BENCHFW_DATA", str(tmp_path))
+    linear = {"use": "torch-module", "module": "torch.nn:Linear", "in_features": 2, "out_features": outputs}
+    problem = build({**linear, "loss": loss, "dataset": "counts", "dtype": "float64", **targets})
+    np.testing.assert_allclose(problem._targets, wanted, rtol=1e-15)
+    assert np.isfinite(problem.value(problem.start()))
+
+
 def test_a_module_and_data_from_python_are_compared(tmp_path):
     import torch
 
