@@ -98,7 +98,8 @@ class Attempt(NamedTuple):
     """A setting that was tried, the score of each of its runs, and what they spent together.
 
     Where the target is a gap to an optimum that nobody knows yet, ends that differ by no more than this
-    `margin` are alike, and `approaches` has what it took each run to come so near to its own end.
+    `margin` are alike, and `approaches` has what it took each run to come so near to its own end. So many
+    runs are `faulty`: they may have been well without the fault.
     """
 
     setting: Mapping[str, Any]
@@ -108,6 +109,7 @@ class Attempt(NamedTuple):
     share: float = 1.0
     margin: float = 0.0
     approaches: tuple[float, ...] = ()
+    faulty: int = 0
 
     @property
     def score(self) -> Score:
@@ -125,6 +127,7 @@ def attempt_of(setting: Mapping[str, Any], runs: Sequence[History], aim: Aim, sh
         sum(each.seconds for each in spent),
         share,
         *_approaches(runs, aim),
+        sum(each.outcome.status.faulty for each in runs),
     )
 
 

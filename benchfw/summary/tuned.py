@@ -140,6 +140,11 @@ class TunedMethod:
         return sum(each.score == best for each in self.rounds[0] if each.share == self.chosen[0].share)
 
     @property
+    def faulty(self) -> int:
+        """How many of the attempts have a run that ended by a fault."""
+        return sum(each.faulty > 0 for each in self.attempts)
+
+    @property
     def reached(self) -> int:
         """How many of the attempts reach the target in the median, or, without one, do not break."""
         return sum(each.score.standing <= (0 if self.axis else 1) for each in self.attempts)

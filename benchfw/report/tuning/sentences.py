@@ -195,7 +195,7 @@ def _across_sentence(problems: Sequence[TunedProblem]) -> str:
 
 
 def warn_of_tuning(found: TunedProblem) -> list[str]:
-    """Return what a reader must know of the choices on one problem: edges, ties, targets never reached."""
+    """Return what a reader must know of the choices on one problem: faults, edges, ties, missed targets."""
     if found.comparison is None:
         return []
     return [*_unknown(found), *_failures(found), *_edges(found), *_flat(found)]
@@ -217,6 +217,16 @@ def _failures(found: TunedProblem) -> Iterator[str]:
     broken = [found.name(cell) for cell, standing in standings.items() if standing > 1]
     if broken:
         yield f"No setting of {join_names(broken)} finished in tuning: the first was taken; change the space"
+    faulty = [
+        f"{each.faulty} of {plural(len(each.attempts), 'setting')} of {found.name(each.cell)}"
+        for each in found.methods
+        if each.faulty and standings[each.cell] <= 1
+    ]
+    if faulty:
+        yield (
+            f"Tuning runs ended by a fault at {join_names(faulty)}: they count as the worst, and another "
+            "setting may be better; --retry-failed runs them again"
+        )
     missed = [found.name(cell) for cell, standing in standings.items() if standing == 1]
     if missed and found.first.axis:
         best = "highest" if found.first.gain else "lowest"

@@ -33,6 +33,9 @@ _ADVICE = {
     Status.CRASHED: "{replay} runs it alone",
     Status.FAILED: "{replay} runs it alone and shows the traceback",
 }
+_NO_MEMORY_BESIDE_A_DEVICE = (
+    "raise --memory, or end what else uses the GPU, and give --retry-failed, or use a smaller problem"
+)
 TAKEN = ", assuming normal noise"
 """Of runs that are too few to see a difference without assuming a law."""
 
@@ -331,6 +334,8 @@ def fault_advice(fault: Fault) -> str:
         return "raise the budget's seconds (`benchfw time --limit`)"
     if fault.store.suffix == ".zip" and "replay" in _ADVICE.get(fault.status, ""):
         return ""  # a bundle is run again as a whole
+    if fault.status is Status.OUT_OF_MEMORY and fault.first.outcome.device:
+        return _NO_MEMORY_BESIDE_A_DEVICE
     if fault.status is not Status.DIVERGED or fault.first.trial.kind != "optimizer":
         return _ADVICE.get(fault.status, "").format(replay=_replay_of(fault))
     if fault.at_start:

@@ -91,6 +91,16 @@ def test_settings_that_all_fail_and_ties_are_said(tuned):
     assert equal == "Settings that score the same as the best: 3 of tied; the first of them was taken"
 
 
+def test_settings_with_runs_that_ended_by_a_fault_may_be_better_than_they_seem(tuned):
+    good, faulty = bowl(0.1), lambda step, run: math.nan if step > 1 and run == 1 else bowl(0.1)(step, run)
+    _, warnings = said(tuned({"good": good, "faulty": faulty}, {"good": 100, "faulty": 100}))
+    (only,) = warnings
+    assert only == (
+        "Tuning runs ended by a fault at 4 of 16 settings of faulty: they count as the worst, and another "
+        "setting may be better; --retry-failed runs them again"
+    )
+
+
 def test_how_all_methods_were_tuned_is_said_once(tuned):
     methods, verdict = {"a": bowl(0.1), "b": bowl(0.1)}, {"a": 100, "b": 100, "plain": 300}
     first, spread = describe_tuning(tuned(methods, verdict))

@@ -181,6 +181,17 @@ def test_the_advice_on_a_trial_that_crashed_is_a_command_that_finds_it(make, run
 
 
 @pytest.mark.parametrize(
+    ("device", "first"),
+    [("", "raise --memory"), ("NVIDIA H200", "raise --memory, or end what else uses the GPU,")],
+)
+def test_a_trial_on_a_gpu_may_lack_the_memory_of_either(make, run, device, first):
+    starved = make.result("optimizer", "p", "a", 0, [], status=Status.OUT_OF_MEMORY)
+    starved = replace(starved, outcome=replace(starved.outcome, device=device))
+    (fault,) = summarize(run, [starved]).faults
+    assert fault_advice(fault) == f"{first} and give --retry-failed, or use a smaller problem"
+
+
+@pytest.mark.parametrize(
     ("plugins", "more"),
     [
         ((), ""),

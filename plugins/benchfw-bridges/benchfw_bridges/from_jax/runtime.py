@@ -71,20 +71,25 @@ def import_optax() -> Any:
 
 
 def start_jax() -> Any:
-    """Return jax, started with as many threads as a trial has.
+    """Return jax, started with as many threads as a trial has; the memory of a device is left to others.
 
-    XLA takes the number of its threads from the variable NPROC when it starts, and knows nothing of those
-    that other libraries read. Calls compute before they return: nothing goes on while the clock stands, and
-    a small step does not wait for another thread.
+    XLA reads the number of its threads from the variable NPROC when it starts, and knows nothing of those
+    that other libraries read. Wherever there is a GPU it would take three quarters of its memory, for
+    computations on the host too. Calls compute before they return: nothing goes on while the clock stands,
+    and a small step does not wait for another thread.
     """
     jax = import_jax()
     jax.config.update("jax_cpu_enable_async_dispatch", False)  # without effect where JAX has started
+    wanted = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
     threads = os.environ.get("OMP_NUM_THREADS", "")
-    if threads.isdecimal() and "NPROC" not in os.environ:
-        os.environ["NPROC"] = threads
-        try:
-            with contextlib.suppress(RuntimeError):  # where JAX_PLATFORMS leaves out the CPU
-                jax.devices("cpu")
-        finally:
-            del os.environ["NPROC"]
+    if threads.isdecimal():
+        wanted["NPROC"] = threads
+    added = {name: value for name, value in wanted.items() if name not in os.environ}
+    os.environ.update(added)
+    try:
+        with contextlib.suppress(RuntimeError):  # where JAX_PLATFORMS leaves out the CPU
+            jax.devices("cpu")
+    finally:
+        for name in added:
+            del os.environ[name]
     return jax
