@@ -1,12 +1,13 @@
 """A folder for a trial's own files: empty at its start, removed afterwards, or kept with its answer."""
 
 import tempfile
+import time
 
 import numpy as np
 import pytest
 
 from benchfw import BenchfwError
-from benchfw.harness.workers import links
+from benchfw.harness.workers import executor, links
 from benchfw.harness.workers.launch import stop_worker
 from benchfw.measure import files
 
@@ -132,6 +133,20 @@ def test_nothing_is_left_though_somebody_interrupts_the_end_of_a_worker(writer, 
     writer.write("writer.toml", SUITE.replace('use = "writer"', 'use = "writer"\nhang = true'))
     how = ("--no-report", "--no-replay", "--timeout", "0.5", "--jobs", jobs, "--repetitions", jobs)
     done = writer("run", "writer.toml", *how)
+    assert done.returncode == 130
+    assert not scratch()
+
+
+@pytest.mark.workers
+def test_nothing_is_left_of_a_trial_whose_first_words_nobody_has_read(writer, scratch, monkeypatch):
+    def interrupt_when_it_writes(_workers, _seconds):
+        while not scratch():
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(executor, "wait", interrupt_when_it_writes)
+    writer.write("writer.toml", SUITE.replace('use = "writer"', 'use = "writer"\nhang = true'))
+    done = writer("run", "writer.toml", "--no-report", "--no-replay")
     assert done.returncode == 130
     assert not scratch()
 

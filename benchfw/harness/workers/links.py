@@ -52,12 +52,13 @@ class FileLink:
 
     def stop(self) -> None:
         """End the worker and everything that it started."""
-        try:
-            stop_worker(self._started)
-        finally:  # also if somebody interrupts the waiting
-            os.close(self._started.replies)
-            self.log.close()
-            self.replies.close()
+        stop_worker(self._started)
+
+    def close(self) -> None:
+        """Close the bell and the files."""
+        os.close(self._started.replies)
+        self.log.close()
+        self.replies.close()
 
 
 class PipeLink:
@@ -87,6 +88,9 @@ class PipeLink:
     def stop(self) -> None:
         """End the worker and everything that it started."""
         stop_worker(self._started)
+
+    def close(self) -> None:
+        """Do nothing: the threads close their pipes when these end."""
 
 
 Link = FileLink | PipeLink

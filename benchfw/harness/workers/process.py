@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -231,6 +232,10 @@ class WorkerProcess:
         try:
             self.link.stop()
         finally:
+            if not self.ready:  # it may have said since the last look who it is
+                with contextlib.suppress(WorkerDied, BenchfwError):
+                    self.receive()
+            self.link.close()
             if self._worker is not None:
                 remove_folder(scratch_folder(self._worker))  # of trials that were stopped
 

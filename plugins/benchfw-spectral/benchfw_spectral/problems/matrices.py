@@ -131,10 +131,8 @@ def _read(path: str) -> Any:
         if place.suffix == ".npz":
             return _read_npz(place)
         import scipy.io
-        from scipy.sparse import coo_array, issparse
 
-        found = scipy.io.mmread(place)
-        return coo_array(found) if issparse(found) else found
+        return scipy.io.mmread(place, spmatrix=False)
     except (OSError, ValueError, TypeError, EOFError, BadZipFile) as fault:
         raise BenchfwError(f"matrix file '{path}' cannot be read: {' '.join(str(fault).split())}") from fault
 
