@@ -7,10 +7,12 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
 from benchfw.claims.read import read_claim
+from benchfw.registry import Registry
 from benchfw.report.site.findings import (
     count_repetitions,
     describe_changes,
@@ -18,6 +20,7 @@ from benchfw.report.site.findings import (
     read_bundles,
     read_claiming_suites,
 )
+from benchfw.suite import parse_suite
 
 from cli.conftest import PLUGINS, CommandLine  # isort: skip
 
@@ -289,6 +292,27 @@ def test_without_a_bundle_a_claim_is_missing_and_what_nobody_can_test_is_not(lin
     assert found.pop("The bowl is round")[0] == "not testable"
     assert {verdict for verdict, _ in found.values()} == {"missing"}
     assert "`benchfw run bowls.toml`" in page_of(line)
+
+
+def test_a_missing_claim_says_what_data_a_run_needs():
+    text = """
+    [[problem]]
+    use = "bowl"
+    dataset = "big-one"
+    [[problem]]
+    use = "bowl"
+    label = "synthetic"
+    dataset = "counts-like(rows=10)"
+    [[optimizer]]
+    use = "fast"
+    [[claim]]
+    says = "Fast arrives"
+    method = "fast"
+    reaches = true
+    """
+    with Registry().activate():
+        ((found,), _) = find_findings({"big": parse_suite(dedent(text), "big")}, [])
+    assert found.found == "no bundle of this suite, which reads the data set big-one"
 
 
 def test_two_bundles_of_a_suite_are_two_lines_with_their_machines_and_commands(line):

@@ -19,10 +19,12 @@ from typing import Any, NamedTuple
 from benchfw.analysis.claims import Standing
 from benchfw.claims import Claim
 from benchfw.claims.read import read_claim
+from benchfw.data import is_synthetic
 from benchfw.errors import StoreError, SuiteError
 from benchfw.provenance import Run, identify
 from benchfw.records import Result
 from benchfw.report.claims import describe_claims
+from benchfw.report.text import join_names
 from benchfw.store.bundle import read_bundle
 from benchfw.suite import Suite, parse_suite, read_suite
 from benchfw.summary.claims.reader import ClaimResult, read_registered
@@ -173,7 +175,7 @@ def _findings(name: str, suite: Suite, bundles: Sequence[Bundle]) -> Iterator[Fi
         if claim.test == "untestable":
             yield Finding(name, claim, Standing.NOT_TESTABLE, claim.reason)
         elif not read:
-            yield Finding(name, claim, Absence.MISSING, "no bundle of this suite")
+            yield Finding(name, claim, Absence.MISSING, _describe_absence(suite))
         for bundle, changes, results in read if claim.test != "untestable" else ():
             result = results.get(claim.digest)
             if not claim.quick and bundle.run.environment.changes.quick:
@@ -196,6 +198,15 @@ def _findings(name: str, suite: Suite, bundles: Sequence[Bundle]) -> Iterator[Fi
                     bundle,
                     result,
                 )
+
+
+def _describe_absence(suite: Suite) -> str:
+    """Return that a suite has no bundle, and what data sets a run of it needs."""
+    named = [str(each.get("dataset", "")) for each in suite.tables.get("problem", ())]
+    plain = dict.fromkeys(each.partition("(")[0].strip() for each in named)
+    sets = [name for name in plain if name and not is_synthetic(name)]
+    reads = f", which reads the data set{'s' * (len(sets) > 1)} {join_names(sets)}" if sets else ""
+    return f"no bundle of this suite{reads}"
 
 
 def _read(suite: Suite, bundle: Bundle) -> tuple[str, Mapping[str, ClaimResult]]:
