@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import subprocess
+import sys
 from itertools import islice
 
 import numpy as np
@@ -15,6 +17,20 @@ from benchfw_kernelmachines.problems.kernel_regression import KernelRegression
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 with_torch = pytest.mark.skipif(not HAS_TORCH, reason="torch is not installed")
+FIRST_STEPS = """
+import sys
+from benchfw.backends import get_backend
+from benchfw_kernelmachines.peers.small_network import SmallNetwork
+from benchfw_kernelmachines.problems.kernel_classification import KernelClassification
+
+backend = get_backend("numpy")
+problem = KernelClassification(backend, backend.rng(0), dataset="circle", loss="softmax")
+method = SmallNetwork(width=8, batch=50).prepare(problem)
+before = set(sys.modules)
+answers = method.run(problem, backend.rng(1))
+next(answers), next(answers)
+print(*(name for name in set(sys.modules) - before if name.startswith("torch")))
+"""
 
 
 @pytest.fixture
@@ -92,3 +108,11 @@ def test_preparing_takes_no_rows_and_changes_no_answer(build, backend):
         found.append(list(islice(method.run(problem, backend.rng(1)), 3))[-1].weights)
     without, after = found
     assert all((without[name] == after[name]).all() for name in without)
+
+
+@with_torch
+@pytest.mark.thorough
+@pytest.mark.usefixtures("build")
+def test_preparing_loads_all_that_the_first_steps_need_of_torch():
+    ran = subprocess.run([sys.executable, "-c", FIRST_STEPS], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == []

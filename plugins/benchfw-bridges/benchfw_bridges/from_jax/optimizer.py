@@ -36,7 +36,18 @@ class Optax:
     def _compile(self, problem: Any) -> SeparateSteps | JointSteps:
         together = hasattr(problem, "compile") and draws_batches(self.estimator, problem)
         kind = JointSteps if together else SeparateSteps
-        return kind(problem, build_transformation(self.tables), self.estimator)
+        keys: list[int] = []
+
+        def note_key() -> int:
+            keys.append(0)
+            return 0
+
+        transformation = build_transformation(self.tables, note_key)
+        return kind(problem, transformation, self.estimator, self._redraw if keys else None)
+
+    def _redraw(self, rng: Rng) -> Any:
+        """Return the transformation with keys of its own for a run; only its first state depends on them."""
+        return build_transformation(self.tables, lambda: int(rng.integers(0, 2**31)))
 
 
 def optax_optimizer(

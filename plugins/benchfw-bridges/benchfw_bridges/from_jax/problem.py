@@ -112,9 +112,14 @@ class JaxFunction(CountedProblem):
             return self._loss(self.unravel(flat), rows)
 
         start = self.runtime.put(self._start)
-        shape = jax.eval_shape(loss, start, self._rows).shape
-        if shape != ():
-            raise BenchfwError(f"the function must return a number, and returns an array of shape {shape}")
+        found = jax.eval_shape(loss, start, self._rows)
+        if not hasattr(found, "shape"):
+            raise BenchfwError(f"the function must return a number, and returns a {type(found).__name__}")
+        shape, kind = found.shape, found.dtype
+        if shape != () or not jax.numpy.issubdtype(kind, jax.numpy.floating):
+            raise BenchfwError(
+                f"the function must return a number, and returns an array of shape {shape} of {kind}"
+            )
         self._value = jax.jit(loss)
         self._both = jax.jit(jax.value_and_grad(loss))
         self._batched = jax.jit(lambda flat, rows, batch: jax.grad(loss)(flat, _take(jax, rows, batch)))

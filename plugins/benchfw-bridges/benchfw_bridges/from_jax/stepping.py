@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from benchfw import Array, BenchfwError, Estimator, Rng, Smooth, draws_of
@@ -11,6 +11,10 @@ from benchfw_bridges.from_jax.problem import Loss, Traceable
 from benchfw_bridges.from_jax.runtime import Runtime, import_optax
 
 REHEARSALS = 2  # what a step returns may be of another kind than the start, and is compiled for once more
+
+
+Redraw = Callable[[Rng], Any]
+"""What returns the transformation of a run, if that is random by itself."""
 
 
 class Needs(NamedTuple):
@@ -23,8 +27,10 @@ class Needs(NamedTuple):
 class SeparateSteps:
     """Gradients by the oracles of a problem, updates by a compiled function."""
 
-    def __init__(self, problem: Smooth, transformation: Any, estimator: Estimator | None) -> None:
-        self._problem, self._estimator = problem, estimator
+    def __init__(
+        self, problem: Smooth, transformation: Any, estimator: Estimator | None, redraw: Redraw | None
+    ) -> None:
+        self._problem, self._estimator, self._redraw = problem, estimator, redraw
         start = problem.start()
         if not (hasattr(start, "dtype") and hasattr(start, "shape")):
             raise BenchfwError(
@@ -72,6 +78,9 @@ class SeparateSteps:
         """Yield x_0, x_1, …"""
         problem, runtime = self._problem, self._runtime
         params, state, x = self._params, self._state, problem.start()
+        if self._redraw is not None:
+            with runtime.precision():
+                state = self._redraw(rng).init(params)
         gradients = self._gradients(rng)
         while True:
             yield x
@@ -106,8 +115,11 @@ class SeparateSteps:
 class JointSteps:
     """Gradient and update in one compiled function, where the problem is written in JAX."""
 
-    def __init__(self, problem: Traceable, transformation: Any, estimator: Estimator | None) -> None:
+    def __init__(
+        self, problem: Traceable, transformation: Any, estimator: Estimator | None, redraw: Redraw | None
+    ) -> None:
         self._problem, self._estimator, self._transformation = problem, estimator, transformation
+        self._redraw = redraw
         self._runtime, self._optax = problem.runtime, import_optax()
         jax = self._runtime.jax
         with self._runtime.precision():
@@ -144,6 +156,9 @@ class JointSteps:
     def run(self, rng: Rng) -> Iterator[Array]:
         """Yield x_0, x_1, …"""
         runtime, params, state = self._runtime, self._params, self._state
+        if self._redraw is not None:
+            with runtime.precision():
+                state = self._redraw(rng).init(params)
         yield self._problem.start()
         for number, batch in enumerate(batches_of(self._estimator, self._problem, rng)):
             with runtime.precision():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -11,13 +11,22 @@ from benchfw import BenchfwError
 from benchfw.errors import nearest
 from benchfw_bridges.from_jax.runtime import import_optax
 
+LEFT_OUT = {
+    "lookahead": "needs pairs of parameters",
+    "contrib.differentially_private_aggregate": "needs the gradient of every sample",
+    "contrib.dpsgd": "needs the gradient of every sample",
+}
+DrawKey = Callable[[], int]
 NESTED = 'chain must be a list of tables in a list, [[{ name = "…" }, …]]: a plain list is a sweep'
 
 
-def build_transformation(tables: Sequence[Mapping[str, Any]]) -> Any:
-    """Return the chain of the transformations that tables describe, each with its `name` and options."""
+def build_transformation(tables: Sequence[Mapping[str, Any]], draw_key: DrawKey = int) -> Any:
+    """Return the chain of the transformations that tables describe, each with its `name` and options.
+
+    Those that add noise have the key that they are given, or else a drawn one.
+    """
     optax = import_optax()
-    parts = [_build_table(optax, table) for table in tables]
+    parts = [_build_table(optax, table, draw_key) for table in tables]
     for table, part in zip(tables, parts, strict=True):
         if not (callable(getattr(part, "init", None)) and callable(getattr(part, "update", None))):
             raise BenchfwError(f"optax.{table['name']} is not a gradient transformation")
@@ -35,13 +44,18 @@ def read_chain(name: str, chain: Any, options: Mapping[str, Any]) -> tuple[Mappi
     return (*chain, {"name": name, **options}) if name else tuple(chain)
 
 
-def _build_table(optax: Any, table: Mapping[str, Any]) -> Any:
+def _build_table(optax: Any, table: Mapping[str, Any], draw_key: DrawKey) -> Any:
     """Return what `optax.NAME(**options)` returns; options that are tables with a name are built first."""
     if not isinstance(table.get("name"), str):
         raise BenchfwError(f"a table of optax needs a name, got {dict(table)!r}")
     name, options = table["name"], {key: value for key, value in table.items() if key != "name"}
     factory = _find(optax, name)
-    built = {key: _build_value(optax, value) for key, value in options.items()}
+    if (reason := LEFT_OUT.get(name)) is not None:
+        raise BenchfwError(f"optax.{name} {reason}, which a problem does not give")
+    built = {key: _build_value(optax, value, draw_key) for key, value in options.items()}
+    seeds = [each for each in ("key", "seed") if each in inspect.signature(factory).parameters]
+    if seeds and not any(each in built for each in seeds):
+        built[seeds[0]] = draw_key()
     _check_options(name, factory, built)
     try:
         return factory(**built)
@@ -49,11 +63,11 @@ def _build_table(optax: Any, table: Mapping[str, Any]) -> Any:
         raise BenchfwError(f"optax.{name} does not take these options: {fault}") from fault
 
 
-def _build_value(optax: Any, value: Any) -> Any:
+def _build_value(optax: Any, value: Any, draw_key: DrawKey) -> Any:
     if isinstance(value, Mapping) and "name" in value:
-        return _build_table(optax, value)
+        return _build_table(optax, value, draw_key)
     if isinstance(value, list | tuple):
-        return [_build_value(optax, each) for each in value]
+        return [_build_value(optax, each, draw_key) for each in value]
     return value
 
 

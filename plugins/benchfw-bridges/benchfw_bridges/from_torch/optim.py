@@ -12,7 +12,8 @@ from benchfw import Array, BenchfwError, Count, Estimator, Log, Params, Rng, Smo
 from benchfw.errors import nearest
 from benchfw_bridges.from_torch.library import as_tensor, import_torch
 
-LEFT_OUT = frozenset({"Optimizer", "SparseAdam"})  # the base class, and one for sparse gradients alone
+LEFT_OUT = frozenset({"Optimizer", "SparseAdam", "Muon"})
+"""The base class, one for sparse gradients alone, and one for matrices alone."""
 Gradient = Callable[[Params], Array]
 
 
@@ -41,7 +42,8 @@ class TorchOptim:
         self, name: str, estimator: Estimator | None = None, batch: Count | None = None, **options: Any
     ) -> None:
         self.name, self.estimator, self.batch, self.options = name, estimator, batch, options
-        self._make(import_torch().zeros(1))  # a wrong option is found before anything is measured
+        if not options.get("capturable"):  # which no CPU is
+            self._rehearse("cpu")  # a wrong option is found before anything is measured
         if self.estimator is not None and self.batch is not None:
             raise BenchfwError("torch-optim takes an estimator or a batch; give one of the two")
         if self._takes_closure and (self.estimator, self.batch) != (None, None):
@@ -77,29 +79,33 @@ class TorchOptim:
                     f"torch.optim.{self.name} has no option '{option}'{nearest(option, legal, ';')} "
                     f"its options: {', '.join(legal)}"
                 )
+        return kind([parameters], **self.options)
+
+    def _rehearse(self, place: Any) -> None:
+        """Take two steps on a parabola; BenchfwError where an option is wrong, some show in steps alone."""
+        number = import_torch().ones(1, device=place)
+
+        def closure() -> float:
+            number.grad = 0.3 * number
+            return 0.15 * float(number) ** 2
+
+        closure()
         try:
-            return kind([parameters], **self.options)
-        except (TypeError, ValueError, RuntimeError) as fault:
+            optimizer = self._make(number)
+            for _ in range(2):
+                optimizer.step(closure)
+        except (TypeError, ValueError, RuntimeError, LookupError, AssertionError) as fault:
             raise BenchfwError(f"torch.optim.{self.name} refuses its options: {fault}") from fault
 
     def prepare(self, problem: Smooth) -> TorchOptim:
-        """Take one step on a number: torch imports and sets up much at the first."""
-        torch = import_torch()
-        number = torch.zeros(1)
-        number.grad = torch.ones(1)
-        self._make(number).step(*([number.sum] if self._takes_closure else []))
+        """Take steps on a number where the parameters lie: torch imports and sets up much at the first."""
+        self._rehearse(as_tensor(_start(problem)).device)
         return self
 
     @from_callback
     def run(self, problem: Any, rng: Rng, callback: Callable[[Any], None]) -> None:
         """Call back with the parameters after each step: always the same array, which torch writes into."""
-        start = problem.start()
-        if not hasattr(start, "dtype") or not hasattr(start, "shape"):
-            raise BenchfwError(
-                f"torch-optim needs parameters that are one array; those of the problem are "
-                f"{type(start).__name__}"
-            )
-        params = copy.deepcopy(start)  # the problem may keep its own
+        params = copy.deepcopy(_start(problem))  # the problem may keep its own
         tensor = as_tensor(params)
         optimizer = self._make(tensor)
         steps = self._closures if self._takes_closure else self._gradients
@@ -142,3 +148,13 @@ class TorchOptim:
         while True:
             batch = rng.integers(0, problem.num_samples, size=self.batch)
             yield partial(problem.grad_batch, batch=batch)
+
+
+def _start(problem: Any) -> Array:
+    start = problem.start()
+    if not hasattr(start, "dtype") or not hasattr(start, "shape"):
+        raise BenchfwError(
+            f"torch-optim needs parameters that are one array; those of the problem are "
+            f"{type(start).__name__}"
+        )
+    return start

@@ -88,6 +88,11 @@ def test_a_start_may_be_drawn_and_is_the_same_for_one_seed(registry):
         ({"function": f"{EXAMPLE}:mean_sqare"}, "has no 'mean_sqare'; did you mean 'mean_square'"),
         ({"function": "loss"}, "'loss' is not of the form 'module:attribute'"),
         ({"function": lambda params, batch: batch["x"]}, "must return a number, and returns an array of"),
+        (
+            {"function": lambda params, batch: (batch["x"].sum(), 1)},
+            "must return a number, and returns a tuple",
+        ),
+        ({"function": lambda params, batch: 1j * batch["x"].sum()}, r"array of shape \(\) of complex"),
         ({"start": {"slopes": np.zeros(4, int)}}, "floating-point numbers, got int64"),
         ({"data": {"x": np.zeros((3, 4)), "y": np.zeros(())}}, "a row for each sample"),
     ],

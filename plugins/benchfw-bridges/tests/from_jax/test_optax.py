@@ -44,9 +44,9 @@ def build_problem(registry, table):
     return registry.build("problem", table, backend, backend.rng(3))
 
 
-def iterate(registry, problem, table, count=30):
+def iterate(registry, problem, table, count=30, seed=5):
     method = prepare_method(registry.build("optimizer", table), problem, "run").method
-    return np.array(list(islice(method.run(problem, problem.backend.rng(5)), count)))
+    return np.array(list(islice(method.run(problem, problem.backend.rng(seed)), count)))
 
 
 def by_hand(transformation, count=30):
@@ -107,6 +107,31 @@ def test_a_step_with_its_gradient_is_what_optax_does_by_hand(registry):
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("problem", [{"use": "least-squares", "samples": 50, "features": 6}, LINE])
+def test_noise_has_the_seed_of_the_trial_and_two_transformations_have_two(registry, problem):
+    noise = {"name": "add_noise", "eta": 1.0, "gamma": 0.5}
+    table = {"use": "optax", "chain": [noise], "name": "noisy_sgd", "learning_rate": 0.1}
+    one, again, other = (iterate(registry, build_problem(registry, problem), table, 5, s) for s in (5, 5, 6))
+    np.testing.assert_array_equal(one, again)
+    assert (one[0] == other[0]).all()
+    assert (one[1:] != other[1:]).all()
+    both = [noise, noise, {"name": "scale", "step_size": 0.1}]
+    double = iterate(registry, build_problem(registry, problem), {"use": "optax", "chain": both}, 2)
+    plain = iterate(registry, build_problem(registry, problem), {"use": "optax", "chain": both[2:]}, 2)
+    single = iterate(registry, build_problem(registry, problem), {"use": "optax", "chain": both[1:]}, 2)
+    assert (abs((double - plain)[1] - 2 * (single - plain)[1]) > ROUNDING).all()
+
+
+def test_noise_with_a_key_of_its_own_is_what_optax_does_by_hand(registry):
+    import optax
+
+    table = {"use": "optax", "name": "noisy_sgd", "learning_rate": 0.1, "key": 3}
+    for seed in (5, 6):
+        found = iterate(registry, build_problem(registry, LINE), table, 10, seed)
+        expected = by_hand(optax.noisy_sgd(0.1, key=3), 10)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=ROUNDING)
+
+
 def test_a_line_search_is_what_optax_does_by_hand_and_its_gradients_are_declared(registry):
     import optax
 
@@ -170,12 +195,13 @@ def test_polyak_steps_take_the_value_from_the_problem(registry):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("problem", [{"use": "least-squares", "samples": 50, "features": 6}, LINE])
 @pytest.mark.parametrize("estimator", [None, {"use": "minibatch", "size": 8}])
-def test_nothing_is_compiled_on_the_clock(registry, problem, estimator):
+@pytest.mark.parametrize("name", ["adam", "noisy_sgd"])
+def test_nothing_is_compiled_on_the_clock(registry, problem, estimator, name):
     import jax
 
     compiled = []
     problem = build_problem(registry, {**problem, "batch_size": 8} if problem is LINE else problem)
-    table = {"use": "optax", "name": "adam", "learning_rate": 0.1}
+    table = {"use": "optax", "name": name, "learning_rate": 0.1}
     method = registry.build("optimizer", table | ({"estimator": estimator} if estimator else {}))
     method = prepare_method(method, problem, "run").method
 
@@ -218,6 +244,8 @@ def test_a_method_is_checked_without_starting_jax():
         ({"name": "adam", "lr": 1.0}, "optax.adam has no option 'lr'; choose from: learning_rate, "),
         ({"name": "adam", "learnin_rate": 1.0}, "optax.adam has no option 'learnin_rate'; did you mean"),
         ({"name": "adam"}, "optax.adam needs the option 'learning_rate'"),
+        ({"name": "lookahead", "fast_optimizer": {"name": "sgd"}}, "optax.lookahead needs pairs of"),
+        ({"name": "contrib.dpsgd"}, "optax.contrib.dpsgd needs the gradient of every sample"),
         ({"name": "exponential_decay", "init_value": 1, "transition_steps": 1, "decay_rate": 1},
          "optax.exponential_decay is not a gradient transformation"),
         ({"name": "adam", "learning_rate": {"name": "cosine"}}, "optax has no 'cosine'"),

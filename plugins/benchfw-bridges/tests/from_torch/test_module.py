@@ -35,6 +35,65 @@ def data():
     return rng.standard_normal((40, 3)), rng.integers(0, 2, 40)
 """
 LOSS = "torch.nn.functional:cross_entropy"
+SQUARES = "torch.nn.functional:mse_loss"
+OTHERS = """
+import numpy as np
+import torch
+from torch.nn.functional import dropout, mse_loss
+
+class Line(torch.nn.Linear):
+    def __init__(self, width=1):
+        super().__init__(3, width)
+
+class Vector(Line):
+    def forward(self, x):
+        return super().forward(x)[:, 0]
+
+class Tied(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = Line(3), Line(3)
+        self.second.weight = self.first.weight
+
+    def forward(self, x):
+        return self.second(torch.tanh(self.first(x)))[:, 0]
+
+class Frozen(Tied):
+    def __init__(self):
+        super().__init__()
+        self.first.bias.requires_grad_(False)
+
+class Noisy(Line):
+    def forward(self, x):
+        return super().forward(dropout(x))
+
+class Pair(Line):
+    def forward(self, x):
+        return super().forward(x), x
+
+def first(outputs, targets):
+    return mse_loss(outputs[0][:, 0], targets)
+
+def total(outputs, targets):
+    return mse_loss(outputs, targets, reduction="sum")
+
+def each(outputs, targets):
+    return mse_loss(outputs, targets, reduction="none")
+
+def number(outputs, targets):
+    return mse_loss(outputs, targets).item()
+
+def data():
+    rows = np.random.default_rng(1).standard_normal((40, 3))
+    return rows, rows @ np.arange(3.0)
+
+def column():
+    rows, targets = data()
+    return rows, targets[:, None]
+
+def three():
+    return *data(), 1
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -48,6 +107,20 @@ def table(tmp_path):
     path = tmp_path / "networks.py"
     path.write_text(FILE, encoding="utf-8")
     return {"use": "torch-module", "module": f"{path}:Network", "data": f"{path}:data", "loss": LOSS}
+
+
+@pytest.fixture
+def line(tmp_path):
+    """Return what makes a table of a module, a loss and data of the file."""
+    path = tmp_path / "others.py"
+    path.write_text(OTHERS, encoding="utf-8")
+
+    def table(module="Line", loss=SQUARES, data="data", **options):
+        places = {"module": module, "loss": loss, "data": data}
+        full = {key: each if ":" in each else f"{path}:{each}" for key, each in places.items()}
+        return {"use": "torch-module", **full, **options}
+
+    return table
 
 
 def build(table, backend="numpy", seed=3):
@@ -146,6 +219,93 @@ def test_whole_numbers_of_a_data_set_are_classes_or_standardized_numbers(
     problem = build({**linear, "loss": loss, "dataset": "counts", "dtype": "float64", **targets})
     np.testing.assert_allclose(problem._targets, wanted, rtol=1e-15)
     assert np.isfinite(problem.value(problem.start()))
+
+
+def test_a_column_that_only_outputs_or_only_targets_have_is_left_out(line):
+    problems = [
+        build(line(module, data=data, dtype="float64"))
+        for module in ("Line", "Vector")
+        for data in ("data", "column")
+    ]
+    inputs, targets = problems[0]._inputs.numpy(), problems[0]._targets.numpy()
+    *weights, offset = problems[0].start()
+    for each in problems:
+        wanted = np.mean((inputs @ weights + offset - targets) ** 2)
+        assert each.value(each.start()) == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize(("module", "size"), [("Tied", 9 + 3 + 3), ("Frozen", 9 + 3)])
+def test_shared_parameters_count_once_and_frozen_ones_not_at_all(line, module, size):
+    problem = build(line(module, dtype="float64"))
+    x = problem.start()
+    assert x.shape == (size,)
+    slopes = [(problem.value(x + step) - problem.value(x - step)) / 2e-6 for step in 1e-6 * np.eye(size)]
+    np.testing.assert_allclose(problem.grad(x), slopes, rtol=1e-6, atol=1e-8)
+
+
+def test_a_loss_of_ones_own_may_take_outputs_that_are_no_tensor(line):
+    problem, plain = build(line("Pair", "first")), build(line())
+    np.testing.assert_array_equal(problem.grad(problem.start()), plain.grad(plain.start()))
+
+
+def test_batches_are_refused_of_a_loss_that_is_no_mean_and_its_gradient_is_not(line):
+    problem, mean = build(line(loss="total", dtype="float64")), build(line(dtype="float64"))
+    x = problem.start()
+    np.testing.assert_allclose(problem.grad(x), 40 * mean.grad(x), rtol=1e-12)
+    with pytest.raises(BenchfwError, match="the loss is not a mean over the samples, for it is"):
+        problem.grad_batch(x, np.arange(4))
+    assert problem.cost == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"loss": "each"}, "must return a tensor of one number, got shape (40,)"),
+        ({"loss": "number"}, "must return a tensor of one number, got float"),
+        ({"loss": "torch.nn:MSELoss"}, "MSELoss is a class; give a function, such as torch.nn.functional:"),
+        ({"data": "three"}, "must be two arrays, inputs and targets, got 3 things"),
+        ({"data": "column", "width": 2}, "outputs of Line have shape (40, 2), and targets shape (40, 1)"),
+        ({"module": "Noisy"}, "in evaluation mode a module must not draw random numbers"),
+        ({"module": "torch.nn:Flatten"}, "Flatten of torch-module has no parameters to train"),
+        ({"module": "torch.nn:LazyLinear", "out_features": 1}, "has parameters without a shape; give all"),
+        ({"width": -1}, "Line of torch-module cannot be called: Trying to create tensor with negative"),
+    ],
+)
+def test_what_is_no_function_of_parameters_is_one_sentence(line, given, words):
+    with pytest.raises(BenchfwError) as raised:
+        build(line(**given))
+    assert words in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("complex64", "Linear of torch-module has complex parameters; use real ones"),
+        ("bfloat16", "must have one type that NumPy has, and have: torch.bfloat16; give dtype"),
+    ],
+)
+def test_parameters_of_a_type_that_no_method_takes_are_refused(kind, words):
+    import torch
+
+    from benchfw_bridges import TorchModule
+
+    numpy, loss = get_backend("numpy"), torch.nn.functional.mse_loss
+    data = np.ones((4, 3)), np.ones(4)
+    given = {"module": torch.nn.Linear(3, 1, dtype=getattr(torch, kind)), "loss": loss, "data": data}
+    with pytest.raises(BenchfwError) as raised:
+        TorchModule(numpy, numpy.rng(1), **given)
+    assert words in str(raised.value)
+
+
+def test_a_module_that_is_made_already_takes_no_options():
+    import torch
+
+    from benchfw_bridges import TorchModule
+
+    numpy = get_backend("numpy")
+    given = {"module": torch.nn.Linear(3, 1), "loss": torch.nn.functional.mse_loss}
+    with pytest.raises(BenchfwError, match="Linear of torch-module is made already, and takes no 'width'"):
+        TorchModule(numpy, numpy.rng(1), **given, data=(np.ones((4, 3)), np.ones(4)), width=2)
 
 
 def test_a_module_and_data_from_python_are_compared(tmp_path):

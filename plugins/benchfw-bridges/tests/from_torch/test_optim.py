@@ -138,8 +138,9 @@ def test_the_parameters_are_the_same_memory_in_every_step_and_gradients_are_not_
     class Recorder(torch.optim.SGD):
         def step(self, closure=None):
             (parameter,) = self.param_groups[0]["params"]
-            assert parameter.data_ptr() == given[-1][0]
-            assert parameter.grad.data_ptr() == given[-1][1].ctypes.data
+            if given:  # not in the rehearsal, which is on a number
+                assert parameter.data_ptr() == given[-1][0]
+                assert parameter.grad.data_ptr() == given[-1][1].ctypes.data
             return super().step(closure)
 
     torch.optim.Recorder = Recorder
@@ -157,8 +158,12 @@ def test_the_parameters_are_the_same_memory_in_every_step_and_gradients_are_not_
     [
         ({"name": "RMSProp"}, "torch.optim has no optimizer 'RMSProp'; did you mean 'RMSprop'?"),
         ({"name": "SparseAdam"}, "has no optimizer 'SparseAdam'"),
+        ({"name": "Muon"}, "has no optimizer 'Muon'"),
         ({"name": "Adam", "lrr": 0.1}, "torch.optim.Adam has no option 'lrr'; did you mean 'lr'?"),
         ({"name": "Adam", "lr": -1.0}, "torch.optim.Adam refuses its options: Invalid learning rate: -1.0"),
+        ({"name": "Adam", "betas": [0.9]}, "torch.optim.Adam refuses its options: "),
+        ({"name": "LBFGS", "line_search_fn": "wolfe"}, "refuses its options: only 'strong_wolfe' is"),
+        ({"name": "LBFGS", "history_size": 0}, "torch.optim.LBFGS refuses its options: "),
         ({"name": "SGD", "estimator": {"use": "exact"}, "batch": 3}, "an estimator or a batch"),
         ({"name": "LBFGS", "batch": 3}, "torch.optim.LBFGS asks for values too"),
     ],
@@ -168,6 +173,12 @@ def test_a_wrong_name_or_option_is_one_sentence(table, words):
         REGISTRY.build("optimizer", {"use": "torch-optim", **table})
     assert words in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_an_option_for_gpus_alone_is_refused_on_the_cpu_before_the_first_step():
+    method = REGISTRY.build("optimizer", {"use": "torch-optim", "name": "Adam", "capturable": True})
+    with pytest.raises(BenchfwError, match=r"torch.optim.Adam refuses its options: If capturable=True"):
+        method.prepare(build(LOGISTIC))
 
 
 def test_batches_of_a_problem_that_is_not_a_sum_are_refused():
