@@ -55,12 +55,11 @@ from benchfw.store.rows import (
     moment,
     now,
     reads_of,
-    record_rows,
     result_of,
     run_of,
+    sealed_rows,
     spec_of,
     storable,
-    trial_row,
 )
 from benchfw.store.schema import (
     COUNT_ENDINGS,
@@ -159,9 +158,9 @@ class Store:
         """Start a run and return its id."""
         try:
             check_noun(environment)  # what cannot be read back is not written
-        except ValueError as fault:
+            values = (*map(storable, (suite, title, text)), json.dumps(environment.to_json()), now())
+        except (ValueError, TypeError) as fault:
             raise StoreError(f"the run cannot be stored: {fault}") from None
-        values = (*map(storable, (suite, title, text)), json.dumps(environment.to_json()), now())
         with self._transaction():
             run = int(self._base.execute(INSERT_RUN, values).lastrowid or 0)
             self._seal(run)
@@ -263,13 +262,10 @@ class Store:
     def add_all(self, run: int, finished: Sequence[tuple[int, Trial, Outcome]]) -> list[int]:
         """Keep finished trials with their records, in one transaction; return their ids."""
         ended = moment()
-        rows = [
-            (trial_row(trial, outcome, ended), record_rows(outcome.records)) for _, trial, outcome in finished
-        ]
-        sealed = [(*row, digest_of_trial(row, records)) for row, records in rows]
+        rows = [sealed_rows(trial, outcome, ended) for _, trial, outcome in finished]
         keys = [(trial.key, run) for _, trial, _ in finished]
         with self._transaction():
-            numbers = [int(self._base.execute(INSERT_TRIAL, row).lastrowid or 0) for row in sealed]
+            numbers = [int(self._base.execute(INSERT_TRIAL, row).lastrowid or 0) for row, _ in rows]
             self._base.executemany(
                 INSERT_RECORD,
                 (
