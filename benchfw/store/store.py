@@ -49,6 +49,7 @@ from benchfw.store.connection import (
 from benchfw.store.rows import (
     GARBLED,
     Damaged,
+    Row,
     check_digest,
     digest_of,
     digest_of_trial,
@@ -185,14 +186,10 @@ class Store:
                     found.append(each["registered"])
         return min(found, default="")
 
-    @explain_bad_rows
+    @explain_sqlite_errors
     def count_seen(self, keys: Iterable[str], moment: str) -> int:
         """Return of how many keys a trial had ended before a moment, in whichever run."""
-        wanted, count = iter(keys), 0
-        while some := list(islice(wanted, MOST_RESULTS)):
-            select = COUNT_SEEN.format(", ".join("?" * len(some)))
-            count += int(self._base.execute(select, (Status.SKIPPED, moment, *some)).fetchone()[0])
-        return count
+        return sum(int(count) for (count,) in self._look_up(COUNT_SEEN, (Status.SKIPPED, moment), keys))
 
     @explain_bad_rows
     def finish(self, run: int, noise: Noise | None = None) -> None:
@@ -243,16 +240,28 @@ class Store:
         """Return the id of the newest trial, 0 if there is none."""
         return int(self._base.execute("SELECT COALESCE(MAX(id), 0) FROM trial").fetchone()[0])
 
-    @explain_bad_rows
+    @explain_sqlite_errors
     def known(self, keys: Iterable[str]) -> dict[str, list[Stored]]:
         """Return the trials of each key that is here, the oldest first; skipped ones do not count."""
-        wanted = iter(keys)
         found: dict[str, list[Stored]] = {}
-        while some := list(islice(wanted, MOST_RESULTS)):
-            select = SELECT_KNOWN.format(", ".join("?" * len(some)))
-            for key, number, status, reads in self._base.execute(select, (Status.SKIPPED, *some)):
+        with self._explain_garbled():
+            for key, number, status, reads in self._look_up(SELECT_KNOWN, (Status.SKIPPED,), keys):
                 found.setdefault(key, []).append(Stored(number, Status(status), reads_of(reads)))
         return found
+
+    def _look_up(self, select: str, values: tuple[str, ...], keys: Iterable[str]) -> Iterator[Row]:
+        """Yield what is found of keys, some at a time.
+
+        Each time the work has a bound of its own: that goes by the size of the store, and there may be more
+        keys than it has trials.
+        """
+        wanted = iter(keys)
+        while some := list(islice(wanted, MOST_RESULTS)):
+            with bound_work(self._base, self._file):
+                rows = self._base.execute(
+                    select.format(", ".join("?" * len(some))), (*values, *some)
+                ).fetchall()
+            yield from rows
 
     def add(self, run: int, position: int, trial: Trial, outcome: Outcome) -> int:
         """Keep a finished trial with its records; return its id."""

@@ -202,6 +202,13 @@ def test_a_known_key_gives_its_trials_that_were_not_skipped_and_what_they_read(s
     }
 
 
+def test_any_number_of_keys_is_looked_up_in_a_store_that_has_none_of_them(store, monkeypatch):
+    monkeypatch.setattr("benchfw.store.connection.FREE_STEPS", 0)  # fewer keys show the same
+    keys = [f"{number:064x}" for number in range(100_000)]
+    assert store.count_seen(keys, "2030") == 0
+    assert store.known(keys) == {}
+
+
 def test_a_run_that_reuses_a_trial_shows_it_under_its_own_labels(store, make_trial):
     first = begin(store)
     number = store.add(first, 0, make_trial(), Outcome(Status.DONE, Ending.ITERATIONS, ""))
