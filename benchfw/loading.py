@@ -310,7 +310,7 @@ def read_docstring(module: str, name: str) -> str | None:
         return None
     try:
         tree = ast.parse(Path(spec.origin).read_bytes())
-    except (OSError, SyntaxError, ValueError):
+    except (OSError, SyntaxError, ValueError, MemoryError, RecursionError):
         return None
     for each in tree.body:
         if isinstance(each, ast.ClassDef | ast.FunctionDef) and each.name == name:

@@ -63,6 +63,11 @@ def test_a_description_that_the_source_does_not_have_is_left_to_the_import(packa
     assert read_docstring(*place.split(":")) is None
 
 
+def test_a_source_that_is_nested_too_deeply_to_be_read_has_no_description(package, tmp_path):
+    (tmp_path / "shop" / "tools.py").write_text(f"x = {'-' * 100_000}1\n{TOOLS}")
+    assert read_docstring("shop.tools", "Hammer") is None
+
+
 def test_attributes_named_by_file_come_from_one_import_and_objects_stay_as_they_are(tmp_path):
     path = tmp_path / "drawer.py"
     path.write_text("class Nail: ...\nNAILS = [Nail()]\n")

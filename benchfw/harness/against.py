@@ -189,14 +189,17 @@ def _commit(name: str) -> str:
 
 def _projects(tree: Path) -> list[Path]:
     """Return the folders of all projects in a tree that are installed in this environment too."""
-    files = _git("-C", str(tree), "ls-files", ":(glob)**/pyproject.toml").splitlines()
-    return [tree / Path(file).parent for file in files if _is_installed(_project_name(tree / file))]
+    listed = _git(
+        "-C", str(tree), "ls-files", "-z", ":(glob)**/pyproject.toml"
+    )  # without -z names are quoted
+    files = [tree / name for name in listed.split("\0") if name]
+    return [file.parent for file in files if _is_installed(_project_name(file))]
 
 
 def _project_name(file: Path) -> str:
     try:
         return str(tomllib.loads(file.read_text(encoding="utf-8"))["project"]["name"])
-    except (KeyError, ValueError):
+    except (OSError, KeyError, TypeError, ValueError):
         return ""
 
 
@@ -226,7 +229,7 @@ def _git(*words: str) -> str:
         raise BenchfwError(f"--against needs git, which could not be started ({fault})") from None
     if done.returncode:
         raise BenchfwError(f"--against: git {words[0]} failed: {_last_line(done.stderr)}")
-    return done.stdout.strip()
+    return done.stdout.removesuffix("\n")
 
 
 def _last_line(text: str) -> str:
@@ -235,4 +238,11 @@ def _last_line(text: str) -> str:
 
 def _call(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
     # in a session of its own: Ctrl-C ends this process, which then removes what these have made
-    return subprocess.run(words, capture_output=True, encoding="utf-8", check=False, start_new_session=True)
+    return subprocess.run(
+        words,
+        capture_output=True,
+        encoding="utf-8",
+        errors="surrogateescape",  # as in every file name
+        check=False,
+        start_new_session=True,
+    )

@@ -110,7 +110,14 @@ def _git(*words: str) -> str | None:
     import subprocess
 
     try:
-        done = subprocess.run(["git", *words], capture_output=True, encoding="utf-8", timeout=5, check=False)
+        done = subprocess.run(
+            ["git", *words],
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",  # names of files may be in any encoding
+            timeout=5,
+            check=False,
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None

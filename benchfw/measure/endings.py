@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import math
@@ -47,12 +48,16 @@ def explain(fault: BaseException) -> str:
     others = [each for each in raised if not each.filename.startswith(OWN)]
     frames = [each for each in others if not is_installed(each.filename)] or others or raised
     place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
-    try:
-        message = " ".join(str(fault).split()) + _nearest_attribute(fault)
-    except Exception:  # noqa: BLE001 - a stranger's exception may not even print
-        message = "its message cannot be printed"
+    message = _message_of(fault)
     short = message if len(message) <= LONGEST_REASON else f"{message[:LONGEST_REASON]}…"
     return f"{type(fault).__name__}: {short}{place}" if short else f"{type(fault).__name__}{place}"
+
+
+def _message_of(fault: BaseException) -> str:
+    try:
+        return " ".join(str(fault).split()) + _nearest_attribute(fault)
+    except Exception:  # noqa: BLE001 - a stranger's exception may not even print
+        return "its message cannot be printed"
 
 
 def _nearest_attribute(fault: BaseException) -> str:
@@ -63,35 +68,54 @@ def _nearest_attribute(fault: BaseException) -> str:
 
 def facts_of_answer(answer: Any) -> tuple[Facts, Caveats]:
     """Return the facts and the caveats of an optimizer's last answer."""
-    if not (hasattr(answer, "facts") or hasattr(answer, "caveats")):
-        return {}, ()
-    return _collect_facts([answer], ())
+    facts: Facts = {}
+    caveats: list[str] = []
+    _ask(answer, (), facts, caveats)
+    return _finite(facts), tuple(dict.fromkeys(caveats))
 
 
 def facts_of_method(method: Any, problem: Any) -> tuple[Facts, Caveats]:
     """Return the facts and the caveats of a method, of the methods in its fields, and of its problem."""
-    return _collect_facts(with_parts(method), (problem,), getattr(problem, "caveats", ()))
-
-
-def _collect_facts(
-    sources: Iterable[Any], arguments: tuple[Any, ...], known: Iterable[str] = ()
-) -> tuple[Facts, Caveats]:
-    """Ask every source; what was measured stands whatever goes wrong in here: a fault is one more caveat."""
     facts: Facts = {}
-    caveats = list(known)
-    for each in sources:
-        try:
-            if hasattr(each, "facts"):
-                facts |= {name: float(value) for name, value in each.facts(*arguments).items()}
-            if hasattr(each, "caveats"):
-                caveats += each.caveats(*arguments)
-        except Exception as fault:  # noqa: BLE001 - a stranger's method may raise anything
-            caveats.append(
-                f"{type(each).__name__} could not report its facts ({type(fault).__name__}: {fault})"
-            )
-    if not all(map(math.isfinite, facts.values())):
-        facts = {name: value for name, value in facts.items() if math.isfinite(value)}
-    return facts, tuple(dict.fromkeys(caveats))
+    caveats: list[str] = []
+    with _note_faults(problem, caveats):
+        caveats += _texts(getattr(problem, "caveats", ()))
+    for each in with_parts(method):
+        _ask(each, (problem,), facts, caveats)
+    return _finite(facts), tuple(dict.fromkeys(caveats))
+
+
+def _ask(source: Any, arguments: tuple[Any, ...], facts: Facts, caveats: list[str]) -> None:
+    """Add what a source says of itself."""
+    with _note_faults(source, caveats):
+        if hasattr(source, "facts"):
+            found = dict(source.facts(*arguments).items())
+            facts.update(zip(_texts(found), map(float, found.values()), strict=True))
+        if hasattr(source, "caveats"):
+            caveats += _texts(source.caveats(*arguments))
+
+
+@contextlib.contextmanager
+def _note_faults(source: Any, caveats: list[str]) -> Iterator[None]:
+    """Make a fault one more caveat: what was measured stands whatever a stranger's code raises or returns."""
+    try:
+        yield
+    except Exception as fault:  # noqa: BLE001
+        what = f"{type(fault).__name__}: {_message_of(fault)}"
+        caveats.append(f"{type(source).__name__} could not report its facts ({what})")
+
+
+def _texts(found: str | Iterable[str]) -> Caveats:
+    """Return texts, of which there may be one alone; TypeError for anything else."""
+    texts = (found,) if isinstance(found, str) else tuple(found)
+    for each in texts:
+        if not isinstance(each, str):
+            raise TypeError(f"{each!r:.50} is not text")
+    return texts
+
+
+def _finite(facts: Facts) -> Facts:
+    return {name: value for name, value in facts.items() if math.isfinite(value)}
 
 
 def with_parts(method: Any) -> Iterator[Any]:

@@ -24,8 +24,14 @@ MOST_BUDGETS = 5.0  # of seconds that a trial may take: a cheap draw costs less 
 
 def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: Emit) -> Outcome:
     """Draw at one point until the variance is known to the precision asked for, or the budget ends."""
-    quantity = estimated_quantity(method, problem)
     meter = Meter(problem, trial.budget)
+    outcome = _draw(trial, problem, method, rng, meter, emit)
+    return change(outcome, claims_unbiased=claims_of(method).unbiased, counting=meter.counting())
+
+
+def _draw(trial: Trial, problem: Any, method: Any, rng: Rng, meter: Meter, emit: Emit) -> Outcome:
+    """Draw, and emit statistics now and then, until something ends it."""
+    quantity = estimated_quantity(method, problem)
     params = meter.off_the_record(_place, trial, problem)
     unchanged = _guard(problem, params)
     statistics = DrawStatistics(meter.off_the_record(_exact, quantity, problem, params))
@@ -36,16 +42,16 @@ def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
         with meter.clock:
             value = checked_draw(method, problem, rng)(params)
         sample = checked_estimate(method, problem, value)
-        if not np.isfinite(sample).all():
-            return Outcome(Status.DIVERGED, Ending.NOT_FINITE, f"draw {draws:,} is not finite")
-        statistics.add(sample)
+        finite = bool(np.isfinite(sample).all())
+        if finite:
+            statistics.add(sample)
         outcome = meter.spent(draws) if draws > 1 else None
         if perf_counter() - began > patience and draws > 1:
             reason = (
                 f"{MOST_BUDGETS:g} times the budget of {trial.budget.seconds:g} seconds, statistics included"
             )
             outcome = Outcome(Status.DONE, Ending.SECONDS, reason)
-        if draws < look and outcome is None:
+        if draws < look and outcome is None and finite:
             continue
         look = next_look(draws)
         if not unchanged():
@@ -53,18 +59,20 @@ def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
                 f"{type(method).__name__}, or an oracle of the problem, writes into the parameters that it "
                 "gets, and all later draws would be elsewhere; let it work on a copy"
             )
+        meter.check(draws)
+        meter.note_move()
+        if not finite:
+            return Outcome(Status.DIVERGED, Ending.NOT_FINITE, f"draw {draws:,} is not finite")
         if statistics.out_of_range:
             reason = "the square of its variance is beyond double precision: rescale what is estimated"
             return Outcome(Status.DIVERGED, Ending.NOT_FINITE, reason)
-        meter.check(draws)
-        meter.note_move()
         metrics = statistics.metrics().items()
         emit(meter.records(draws, {name: value for name, value in metrics if math.isfinite(value)}))
         if trial.precision and statistics.relative_half_width() <= trial.precision:
             reason = f"variance known to {trial.precision:.0%} after {draws:,} draws"
             outcome = Outcome(Status.DONE, Ending.PRECISION, reason)
         if outcome is not None:
-            return change(outcome, claims_unbiased=claims_of(method).unbiased, counting=meter.counting())
+            return outcome
     raise AssertionError("unreachable: the loop above has no end of its own")
 
 

@@ -118,29 +118,45 @@ class _Reader:
         self.parts: list[str] = []
         self.imports: set[Import] = set()
         self.for_types: list[Import] = []
-        self._typing = False
 
-    def read(self, node: ast.AST) -> None:
-        kind = type(node)
-        self.parts.append(kind.__name__)
-        if kind in _IMPORTING:
-            (self.for_types.extend if self._typing else self.imports.update)(_imports(node))
-        typing, self._typing = self._typing, self._typing or (kind is ast.If and _is_for_types(node))
+    def read(self, tree: ast.AST) -> None:
+        # not by recursion: a long sum, or a chain of `elif`, is nested as deeply as it is long
+        waiting: list[ast.AST | str | None] = [tree]  # None ends what is for type checkers
+        typing = False
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, str):
+                self.parts.append(node)
+            elif node is None:
+                typing = False
+            else:
+                kind = type(node)
+                self.parts.append(kind.__name__)
+                if kind in _IMPORTING:
+                    (self.for_types.extend if typing else self.imports.update)(_imports(node))
+                if kind is ast.If and not typing and _is_for_types(node):
+                    typing = True
+                    waiting.append(None)
+                waiting += reversed(self._below(node))
+
+    def _below(self, node: ast.AST) -> list[ast.AST | str | None]:
+        """Return the nodes below one, and the words between them."""
+        found: list[ast.AST | str | None] = []
         for name in node._fields:
             value = getattr(node, name, None)
             if isinstance(value, ast.AST):
-                self.read(value)
+                found.append(value)
             elif isinstance(value, list):
-                self.parts.append(name)
+                found.append(name)
                 for each in value:
                     if not isinstance(each, ast.AST):
-                        self.parts.append(repr(each))
+                        found.append(repr(each))
                     elif self._notes or not _is_note(each):
-                        self.read(each)
-                self.parts.append("end")
+                        found.append(each)
+                found.append("end")
             else:
-                self.parts.append(repr(value))
-        self._typing = typing
+                found.append(repr(value))
+        return found
 
 
 _IMPORTING = frozenset({ast.Import, ast.ImportFrom, ast.Call})
@@ -149,7 +165,7 @@ _IMPORTING = frozenset({ast.Import, ast.ImportFrom, ast.Call})
 def _tree(content: bytes) -> ast.Module | None:
     try:
         return ast.parse(content)
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, MemoryError, RecursionError):  # the last two: nested too deeply
         return None
 
 

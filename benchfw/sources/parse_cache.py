@@ -81,7 +81,7 @@ class ParseCache:
 
 def _read(database: sqlite3.Connection) -> dict[str, str]:
     database.text_factory = lambda text: text.decode(errors="replace")  # a damaged row does no harm to others
-    return dict(database.execute("SELECT key, value FROM answer"))
+    return dict(database.execute("SELECT key, value FROM answer WHERE typeof(value) = 'text'"))
 
 
 def _write(database: sqlite3.Connection, answers: Mapping[str, str]) -> None:

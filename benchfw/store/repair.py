@@ -39,6 +39,8 @@ from benchfw.store.schema import (
 )
 
 PAGE = 4096
+JOURNAL_HEADER = 32  # bytes, with numbers that are drawn anew each time
+MOST_COPIES = 20  # of a store in use, until one is whole
 UNSURE_OF_SIZE = slice(92, 96)  # of the header: zeros here let SQLite go by the size of the file
 SURVEY_STEPS = 100  # of SQLite's machine for each byte: everything is read several times
 FAULTS = (sqlite3.Error, Damaged, *GARBLED)
@@ -132,10 +134,7 @@ def _state(file: Path) -> list[tuple[int, int, int] | None]:
 
 def _look_through(path: Path, folder: Path, saved: sqlite3.Connection | None) -> Findings:
     """Survey a copy of the store: SQLite tidies up what it opens, and damage should stay as it is."""
-    file = real_path(path)
-    for old, copy in zip(_with_journals(file)[:2], _with_journals(folder / "copy")[:2], strict=True):
-        if old.exists():
-            shutil.copyfile(old, copy)
+    _copy(path, folder / "copy")
     pattern = folder / "pattern"
     connect(pattern, create=True).close()
     base, fault = _open_copy(folder / "copy", pattern)
@@ -144,6 +143,35 @@ def _look_through(path: Path, folder: Path, saved: sqlite3.Connection | None) ->
     if fault is not None and not found.runs + found.trials:
         raise StoreError(f"{path}: nothing in it can be read as a store ({fault}); use another --store")
     return found
+
+
+def _copy(path: Path, copy: Path) -> None:
+    """Copy a store and its journal, also while a run writes to them.
+
+    The two fit together unless SQLite began the journal anew meanwhile: until then it only grows, and holds
+    all that moves from it into the store.
+    """
+    file, journal = _with_journals(real_path(path))[:2]
+    for _ in range(MOST_COPIES):
+        before = _start_of(journal)
+        for old, new in zip((file, journal), _with_journals(copy)[:2], strict=True):
+            new.unlink(missing_ok=True)
+            with contextlib.suppress(FileNotFoundError):
+                shutil.copyfile(old, new)
+        if _start_of(journal) == before:
+            return
+    raise StoreError(
+        f"{path} is written faster than it can be read; look at it when no run is going on in it"
+    )
+
+
+def _start_of(journal: Path) -> tuple[int, bytes] | None:
+    """Return what changes whenever a journal is begun anew."""
+    try:
+        with journal.open("rb") as file:
+            return os.fstat(file.fileno()).st_ino, file.read(JOURNAL_HEADER)
+    except FileNotFoundError:
+        return None
 
 
 def _open_copy(copy: Path, pattern: Path) -> tuple[sqlite3.Connection, Exception | None]:

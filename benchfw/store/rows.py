@@ -19,6 +19,7 @@ from typing import Any
 from benchfw.errors import StoreError
 from benchfw.provenance import Environment, Noise, Run
 from benchfw.records import (
+    LONGEST_NAME,
     Budget,
     Counting,
     Ending,
@@ -30,9 +31,11 @@ from benchfw.records import (
     Status,
     Trial,
     change,
+    shorten,
 )
 from benchfw.store.checks import (
     LONGEST,
+    REAL,
     REAL_OR_NONE,
     check_kind,
     check_noun,
@@ -85,31 +88,48 @@ def check_digest(what: str, digest: str, found: str) -> None:
         raise Damaged(f"{what} does not match its checksum")
 
 
-def trial_row(trial: Trial, outcome: Outcome, ended: str) -> Row:
-    """Return the values of TRIAL_COLUMNS; `ended` is what `now` gives."""
+def sealed_rows(trial: Trial, outcome: Outcome, ended: str) -> tuple[Row, list[Row]]:
+    """Return TRIAL_COLUMNS with their digest, and RECORD_COLUMNS of each record; `ended` is what `now` gives.
+
+    Raises StoreError for what could not be read back: an importer may bring anything.
+    """
+    try:
+        row, records = _trial_row(trial, outcome, ended), _record_rows(outcome.records)
+        digest = digest_of_trial(row, records)
+        result_of(0, digest, row, records, (0, 0, 0, trial.problem.label, trial.method.label, 0))
+    except GARBLED as fault:
+        raise StoreError(f"{trial} cannot be stored: {shorten(str(fault), LONGEST_NAME)}") from None
+    return (*row, digest), records
+
+
+def _trial_row(trial: Trial, outcome: Outcome, ended: str) -> Row:
+    """Return the values of TRIAL_COLUMNS, each as SQLite gives it back."""
     settings = _dump_settings(trial.budget, tuple(trial.target.items()), _get_settings(trial))
+    facts = {storable(name): _plain(value) for name, value in outcome.facts.items()}
+    reads = {storable(name): storable(state) for name, state in sorted(outcome.reads.items())}
+    peak_memory = None if outcome.peak_memory is None else _whole("peak_memory", outcome.peak_memory)
     return (
-        trial.key, trial.kind, trial.problem.text, trial.method.text, trial.backend,
-        trial.repetition, trial.tuning, settings, outcome.status.value, outcome.ending.value,
-        storable(outcome.reason), _dump(dict(outcome.facts)), _dump(list(outcome.caveats)),
-        int(outcome.claims_unbiased), outcome.peak_memory, storable(outcome.cost_unit),
-        outcome.counting.value, outcome.prepare_seconds, outcome.prepare_cost, outcome.replay,
-        int(outcome.from_scratch), float(outcome.seconds), storable(outcome.device),
-        _dump({storable(name): storable(state) for name, state in sorted(outcome.reads.items())}), ended,
+        storable(trial.key), trial.kind, trial.problem.text, trial.method.text, storable(trial.backend),
+        _whole("repetition", trial.repetition), _whole("tuning", trial.tuning), settings,
+        outcome.status.value, outcome.ending.value, storable(outcome.reason), _dump(facts),
+        _dump([storable(each) for each in outcome.caveats]), int(outcome.claims_unbiased), peak_memory,
+        storable(outcome.cost_unit), outcome.counting.value, _real_or_none(outcome.prepare_seconds),
+        _real_or_none(outcome.prepare_cost), None if outcome.replay is None else storable(outcome.replay),
+        int(outcome.from_scratch), _real(outcome.seconds), storable(outcome.device), _dump(reads), ended,
     )  # fmt: skip
 
 
-def record_rows(records: Iterable[Record]) -> list[Row]:
-    """Return the values of RECORD_COLUMNS for each record."""
+def _record_rows(records: Iterable[Record]) -> list[Row]:
+    """Return the values of RECORD_COLUMNS for each record, each as SQLite gives it back."""
     return [
         (
             storable(each.metric),
-            each.iteration,
+            _whole("iteration", each.iteration),
             _real(each.seconds),
             _real(each.cost),
             _real(each.value),
-            each.role,
-            None if each.cpu_seconds is None else _real(each.cpu_seconds),
+            str(each.role),
+            _real_or_none(each.cpu_seconds),
         )
         for each in records
     ]
@@ -118,6 +138,23 @@ def record_rows(records: Iterable[Record]) -> list[Row]:
 def _real(number: float) -> float | None:
     """Return a number as SQLite gives it back: it has no NaN and no negative zero."""
     return None if math.isnan(number) else float(number) + 0.0
+
+
+def _real_or_none(number: float | None) -> float | None:
+    return None if number is None else _real(number)
+
+
+def _whole(what: str, number: int) -> int:
+    """Return a whole number of at most 64 bits: SQLite has no larger ones, and none of NumPy's."""
+    found = number if type(number) is int else int(number)
+    if found != number or not -(2**63) <= found < 2**63:
+        raise ValueError(f"{what} is {number!r:.50}, which is no whole number of at most 64 bits")
+    return found
+
+
+def _plain(number: float) -> float:
+    """Return a number that JSON has."""
+    return number if type(number) in REAL else float(number)
 
 
 @functools.lru_cache(maxsize=64)  # trials share a few of these
@@ -274,8 +311,13 @@ def _dump(value: dict[str, Any] | list[str]) -> str:
 
 
 def storable(text: str) -> str:
-    """Return text that can be encoded: an undecodable file name has characters that no encoding has."""
-    return text if text.isascii() else text.encode(errors="replace").decode()
+    """Return text that can be encoded: an undecodable file name has characters that no encoding has.
+
+    What is not text is a TypeError.
+    """
+    if type(text) is str and text.isascii():
+        return text
+    return str(check_text(text).encode(errors="replace").decode())
 
 
 def now() -> str:

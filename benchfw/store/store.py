@@ -49,18 +49,18 @@ from benchfw.store.connection import (
 from benchfw.store.rows import (
     GARBLED,
     Damaged,
+    Row,
     check_digest,
     digest_of,
     digest_of_trial,
     moment,
     now,
     reads_of,
-    record_rows,
     result_of,
     run_of,
+    sealed_rows,
     spec_of,
     storable,
-    trial_row,
 )
 from benchfw.store.schema import (
     COUNT_ENDINGS,
@@ -159,9 +159,9 @@ class Store:
         """Start a run and return its id."""
         try:
             check_noun(environment)  # what cannot be read back is not written
-        except ValueError as fault:
+            values = (*map(storable, (suite, title, text)), json.dumps(environment.to_json()), now())
+        except (ValueError, TypeError) as fault:
             raise StoreError(f"the run cannot be stored: {fault}") from None
-        values = (*map(storable, (suite, title, text)), json.dumps(environment.to_json()), now())
         with self._transaction():
             run = int(self._base.execute(INSERT_RUN, values).lastrowid or 0)
             self._seal(run)
@@ -186,14 +186,10 @@ class Store:
                     found.append(each["registered"])
         return min(found, default="")
 
-    @explain_bad_rows
+    @explain_sqlite_errors
     def count_seen(self, keys: Iterable[str], moment: str) -> int:
         """Return of how many keys a trial had ended before a moment, in whichever run."""
-        wanted, count = iter(keys), 0
-        while some := list(islice(wanted, MOST_RESULTS)):
-            select = COUNT_SEEN.format(", ".join("?" * len(some)))
-            count += int(self._base.execute(select, (Status.SKIPPED, moment, *some)).fetchone()[0])
-        return count
+        return sum(int(count) for (count,) in self._look_up(COUNT_SEEN, (Status.SKIPPED, moment), keys))
 
     @explain_bad_rows
     def finish(self, run: int, noise: Noise | None = None) -> None:
@@ -244,16 +240,28 @@ class Store:
         """Return the id of the newest trial, 0 if there is none."""
         return int(self._base.execute("SELECT COALESCE(MAX(id), 0) FROM trial").fetchone()[0])
 
-    @explain_bad_rows
+    @explain_sqlite_errors
     def known(self, keys: Iterable[str]) -> dict[str, list[Stored]]:
         """Return the trials of each key that is here, the oldest first; skipped ones do not count."""
-        wanted = iter(keys)
         found: dict[str, list[Stored]] = {}
-        while some := list(islice(wanted, MOST_RESULTS)):
-            select = SELECT_KNOWN.format(", ".join("?" * len(some)))
-            for key, number, status, reads in self._base.execute(select, (Status.SKIPPED, *some)):
+        with self._explain_garbled():
+            for key, number, status, reads in self._look_up(SELECT_KNOWN, (Status.SKIPPED,), keys):
                 found.setdefault(key, []).append(Stored(number, Status(status), reads_of(reads)))
         return found
+
+    def _look_up(self, select: str, values: tuple[str, ...], keys: Iterable[str]) -> Iterator[Row]:
+        """Yield what is found of keys, some at a time.
+
+        Each time the work has a bound of its own: that goes by the size of the store, and there may be more
+        keys than it has trials.
+        """
+        wanted = iter(keys)
+        while some := list(islice(wanted, MOST_RESULTS)):
+            with bound_work(self._base, self._file):
+                rows = self._base.execute(
+                    select.format(", ".join("?" * len(some))), (*values, *some)
+                ).fetchall()
+            yield from rows
 
     def add(self, run: int, position: int, trial: Trial, outcome: Outcome) -> int:
         """Keep a finished trial with its records; return its id."""
@@ -263,13 +271,10 @@ class Store:
     def add_all(self, run: int, finished: Sequence[tuple[int, Trial, Outcome]]) -> list[int]:
         """Keep finished trials with their records, in one transaction; return their ids."""
         ended = moment()
-        rows = [
-            (trial_row(trial, outcome, ended), record_rows(outcome.records)) for _, trial, outcome in finished
-        ]
-        sealed = [(*row, digest_of_trial(row, records)) for row, records in rows]
+        rows = [sealed_rows(trial, outcome, ended) for _, trial, outcome in finished]
         keys = [(trial.key, run) for _, trial, _ in finished]
         with self._transaction():
-            numbers = [int(self._base.execute(INSERT_TRIAL, row).lastrowid or 0) for row in sealed]
+            numbers = [int(self._base.execute(INSERT_TRIAL, row).lastrowid or 0) for row, _ in rows]
             self._base.executemany(
                 INSERT_RECORD,
                 (

@@ -1,8 +1,11 @@
-"""Two revisions in turn: which processes run the trials of which suite."""
+"""Two revisions in turn: which processes run the trials of which suite, and which projects are installed."""
 
+import os
+import subprocess
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 from benchfw.harness import against
 from benchfw.harness.against import Side
@@ -46,3 +49,35 @@ def test_the_trials_of_each_suite_are_isolated_and_limited_as_it_asks(monkeypatc
     assert {terms == (isolation[seconds], limits[seconds]) for seconds, terms in ran} == {True}
     assert len(made) == 2 * 2 * 2  # a repetition, a side, and terms that differ
     assert set(closed) == set(made)
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A git repository."""
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+    return tmp_path
+
+
+def add_project(tree, folder, text='[project]\nname = "numpy"\n'):
+    (tree / folder).mkdir()
+    (tree / folder / "pyproject.toml").write_text(text)
+    subprocess.run(["git", "-C", str(tree), "add", "."], check=True)
+    return tree / folder
+
+
+@pytest.mark.parametrize("name", [b"plain", b"ex\xc3\xa4mple", b"caf\xe9", b" first", b'a "b"'])
+def test_an_installed_project_is_found_whatever_its_folder_is_called(tree, name):
+    folder = add_project(tree, os.fsdecode(name))
+    assert against._projects(tree) == [folder]
+
+
+@pytest.mark.parametrize("text", ["", "project = 3", "[project", '[project]\nname = "not-installed-here"'])
+def test_a_project_without_a_name_or_that_is_not_installed_is_left_out(tree, text):
+    add_project(tree, "folder", text)
+    assert against._projects(tree) == []
+
+
+def test_a_project_file_that_leads_nowhere_is_left_out(tree):
+    (tree / "pyproject.toml").symlink_to("nowhere")
+    subprocess.run(["git", "-C", str(tree), "add", "."], check=True)
+    assert against._projects(tree) == []

@@ -56,6 +56,14 @@ def test_a_project_has_a_commit_and_is_changed_by_an_edit_but_not_by_a_report(pr
     assert environment.project().changed is True
 
 
+def test_a_changed_file_whose_name_is_no_text_is_a_change(project):
+    odd = os.fsdecode(b"caf\xe9.txt")
+    (project / odd).write_text("", encoding="utf-8")
+    for words in (("config", "core.quotePath", "false"), ("add", odd)):
+        subprocess.run(["git", *words], check=True)
+    assert environment.project().changed is True
+
+
 def test_where_git_cannot_tell_whether_files_changed_nobody_claims_that_they_did_not(project):
     (project / ".git" / "index").write_bytes(b"damaged")
     assert environment.project().changed is None

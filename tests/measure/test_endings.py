@@ -1,5 +1,6 @@
 """What problems and methods say of themselves travels with the trial."""
 
+import re
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
@@ -52,6 +53,52 @@ def test_a_fault_while_telling_leaves_the_trial_as_it_ended():
     facts, caveats = facts_of_method(Law(), SimpleNamespace())  # without a name, its caveat cannot be made
     assert facts == {"mean": 5.0}
     assert caveats[0].startswith("Law could not report its facts (AttributeError")
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise ValueError("no words")
+
+
+class Odd:
+    def __init__(self, caveats=(), facts=None):
+        self.caveats = lambda problem: caveats
+        self.facts = lambda problem: facts or {}
+
+
+class Raising:
+    @property
+    def caveats(self):
+        raise Mute
+
+
+@pytest.mark.parametrize(
+    ("method", "problem", "words"),
+    [
+        (object(), SimpleNamespace(caveats=lambda: ["made-up data"]), "SimpleNamespace .*TypeError"),
+        (object(), SimpleNamespace(caveats=(1,)), "SimpleNamespace .*TypeError: 1 is not text"),
+        (object(), Raising(), "Raising .*Mute: its message cannot be printed"),
+        (Odd((3,)), object(), "Odd .*TypeError: 3 is not text"),
+        (Odd(None), object(), "Odd .*TypeError"),
+        (Odd((), {1: 2.0}), object(), "Odd .*TypeError: 1 is not text"),
+        (Odd((), {"rank": "high"}), object(), "Odd .*ValueError"),
+    ],
+)
+def test_what_is_no_text_and_no_number_is_said_in_a_caveat(method, problem, words):
+    facts, (caveat,) = facts_of_method(method, problem)
+    assert facts == {}
+    assert re.match(words.replace(" ", r" could not report its facts \(", 1), caveat)
+
+
+def test_a_single_text_is_one_caveat():
+    problem = SimpleNamespace(caveats="made-up data")
+    assert facts_of_method(Odd("be careful"), problem) == ({}, ("made-up data", "be careful"))
+    assert facts_of_answer(SimpleNamespace(caveats=lambda: "no step was long")) == ({}, ("no step was long",))
+
+
+def test_an_answer_whose_facts_cannot_even_be_asked_for_leaves_the_trial_as_it_ended():
+    _, (caveat,) = facts_of_answer(Raising())
+    assert caveat.startswith("Raising could not report its facts (Mute")
 
 
 def test_the_last_answer_may_tell_facts_too():

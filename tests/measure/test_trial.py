@@ -10,7 +10,7 @@ from benchfw.errors import BenchfwError
 from benchfw.harness.events import Finished
 from benchfw.harness.workers.executor import LocalExecutor
 from benchfw.measure.trial import REHEARSAL, collector, rehearsal_registry, run_trial, warm_up
-from benchfw.records import Budget, Ending, Record, Spec, Status
+from benchfw.records import Budget, Counting, Ending, Record, Spec, Status
 from benchfw.registry import Registry
 
 
@@ -180,6 +180,25 @@ def test_a_draw_that_is_not_finite_is_diverged_and_the_records_before_it_are_kep
     outcome, records = ran(draws(method=Spec("odd", {"value": value})))
     assert (outcome.status, outcome.reason) == (Status.DIVERGED, "draw 5 is not finite")
     assert [each.iteration for each in records["variance"]] == [2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("params", "status"),
+    [
+        ({"late": 1}, Status.DIVERGED),
+        ({"late": 5}, Status.DIVERGED),
+        ({"late": 3, "value": 1e100}, Status.DIVERGED),  # its square is out of range
+        ({"late": 1000}, Status.DONE),
+    ],
+)
+def test_an_estimator_claims_and_counts_the_same_however_it_ends(ran, draws, params, status):
+    import odd
+
+    odd.counted.clear()
+    outcome, _ = ran(draws(method=Spec("odd", params), budget=Budget(iterations=20)))
+    assert outcome.status is status
+    assert outcome.claims_unbiased
+    assert outcome.counting is Counting.UNCOUNTED
 
 
 @pytest.mark.parametrize("at", ["start", "optimum"])

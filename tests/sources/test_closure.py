@@ -10,7 +10,7 @@ import benchfw
 from benchfw.harness.identity import core_closure
 from benchfw.registry import Registry
 from benchfw.sources import Closure, Modules
-from benchfw.sources.parse import parse_file
+from benchfw.sources.parse import Import, parse_file
 
 CODE = '''"""Doc."""
 import helper
@@ -264,12 +264,29 @@ def test_a_file_is_parsed_once_for_each_state_of_it(tmp_path):
     assert parse_file(str(path)).digest != first.digest
 
 
-def test_a_file_that_python_cannot_read_is_hashed_as_it_is(tmp_path):
+@pytest.mark.parametrize(
+    "text", ["class {{ NAME }}: ...\n", f"NAME = {'-' * 100_000}1\n", f"NAME = {'1 + ' * 100_000}1\n"]
+)
+def test_a_file_that_python_cannot_read_is_hashed_as_it_is(tmp_path, text):
     path = tmp_path / "template.py"
-    path.write_text("class {{ name }}: ...\n")
+    path.write_text(text.replace("NAME", "name"))
     before = parse_file(str(path)).digest
-    path.write_text("class {{ title }}: ...\n")
+    path.write_text(text.replace("NAME", "title"))
     assert parse_file(str(path)).digest != before
+
+
+LONG_SUM = "y = x" + " + x" * 1200 + "\n"
+LONG_CHOICE = "if x:\n    y = 0\n" + "elif x:\n    y = 1\n" * 1200
+
+
+@pytest.mark.parametrize("text", [LONG_SUM, LONG_CHOICE], ids=["sum", "choice"])
+def test_a_long_sum_or_chain_of_choices_is_read_to_its_end(tmp_path, text):
+    path = tmp_path / "long.py"
+    path.write_text(f"{text}import last\n")
+    before = parse_file(str(path))
+    assert Import(0, "last") in before.imports
+    path.write_text(f"# a note\n{text}import last\n")
+    assert parse_file(str(path)).digest == before.digest
 
 
 def test_an_object_is_placed_in_the_module_that_it_comes_from(plugin_file):

@@ -1,5 +1,7 @@
 """What was parsed is kept between processes, is never stale, and a damaged cache is as good as none."""
 
+import contextlib
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -71,6 +73,18 @@ def test_a_cache_with_any_part_damaged_gives_no_wrong_answer_and_is_written_anew
         assert read(SOURCE)[0] == first
         read(SOURCE)
         assert read(SOURCE) == (first, False)
+
+
+@pytest.mark.parametrize("value", [None, b"\xff", 5, "", "no checksum"])
+def test_a_value_that_no_cache_writes_is_as_good_as_none(path, read, value):
+    first, _ = read(SOURCE)
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE other AS SELECT key, value FROM answer")  # its columns have no type
+        database.execute("DROP TABLE answer")
+        database.execute("ALTER TABLE other RENAME TO answer")
+        database.execute("UPDATE answer SET value = ?", (value,))
+        database.commit()
+    assert read(SOURCE) == (first, True)
 
 
 def test_an_answer_under_another_key_is_not_believed(path):

@@ -1,5 +1,6 @@
 """Damage is found and named, and what can be read is kept."""
 
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -133,6 +134,47 @@ def test_a_store_in_use_is_not_repaired(path):
     ):
         repair(path)
     assert repair(path)[0].lost_trials == 1
+
+
+@pytest.fixture
+def write_between(path, make_trial, monkeypatch):
+    """Return a function that lets a run write, and its journal begin anew, after so many copies of a file."""
+    copy = shutil.copyfile
+    with Store(path, create=True) as store:
+        run = store.begin("three", "three", "", Environment())
+
+        def add():
+            position = len(store.results(run))
+            trial = make_trial(repetition=position, key=f"three {position}")
+            store.add(run, position, trial, Outcome(Status.DONE, Ending.ITERATIONS, ""))
+
+        def write(times):
+            turns = iter(range(times))
+
+            def copy_and_write(old, new):
+                copy(old, new)
+                if next(turns, None) is not None:
+                    store._base.execute("PRAGMA wal_checkpoint(RESTART)")
+                    add()
+
+            monkeypatch.setattr(module.shutil, "copyfile", copy_and_write)
+
+        add()
+        yield write
+
+
+@pytest.mark.parametrize("times", [1, 2, 5])
+def test_a_store_to_which_a_run_writes_while_it_is_checked_is_sound(path, write_between, times):
+    write_between(times)
+    found = check(path)
+    assert (found.runs, found.trials, found.damage) == (3, 2 * TRIALS + 1 + times, ())
+
+
+def test_a_store_that_is_written_faster_than_it_is_copied_is_not_called_damaged(path, write_between):
+    write_between(1000)
+    with pytest.raises(StoreError, match="when no run is going on") as caught:
+        check(path)
+    assert "damaged" not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["none.sqlite", "folder", "x" * 300])

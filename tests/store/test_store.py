@@ -6,6 +6,7 @@ import math
 import sqlite3
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -111,15 +112,68 @@ def test_a_reason_with_bytes_that_are_no_text_does_not_end_the_run(store, make_t
     assert "no file" in store.results(run)[0].outcome.reason
 
 
+GOOD = Outcome(Status.DONE, Ending.ITERATIONS, "", (Record("gap", 1, 0.5, 2.0, 1.0),), replay="")
+RECORD = GOOD.records[0]
+AS_IT_COMES = [
+    ({"prepare_seconds": 1}, {"prepare_seconds": 1.0}),
+    ({"prepare_seconds": np.float64(0.5)}, {"prepare_seconds": 0.5}),
+    ({"prepare_cost": np.float32(0.5)}, {"prepare_cost": 0.5}),
+    ({"prepare_cost": -0.0}, {"prepare_cost": 0.0}),
+    ({"prepare_cost": math.nan}, {"prepare_cost": None}),
+    ({"prepare_cost": 10**20}, {"prepare_cost": 1e20}),
+    ({"peak_memory": 1e9}, {"peak_memory": 10**9}),
+    ({"seconds": -0.0}, {"seconds": 0.0}),
+    ({"claims_unbiased": np.True_}, {"claims_unbiased": True}),
+    ({"facts": {"rank": np.int64(3), "shift": np.float32(0.5)}}, {"facts": {"rank": 3.0, "shift": 0.5}}),
+    ({"reason": np.str_("because")}, {"reason": "because"}),
+    ({"replay": "caf\udce9", "caveats": ("caf\udce9",)}, {"replay": "caf?", "caveats": ("caf?",)}),
+    ({"facts": {"caf\udce9": 1.0}}, {"facts": {"caf?": 1.0}}),
+    ({"records": (RECORD._replace(iteration=np.int64(1), cost=np.int64(2)),)}, {}),
+    ({"records": (RECORD._replace(iteration=1.0, metric=np.str_("gap"), role=np.str_("metric")),)}, {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "kept"), AS_IT_COMES)
+def test_numbers_and_texts_of_other_libraries_come_back_as_those_of_python(store, make_trial, given, kept):
+    run = begin(store)
+    store.add(run, 0, make_trial(repetition=np.int64(1)), replace(GOOD, **given))
+    (result,) = store.results(run)
+    assert result.outcome == replace(GOOD, **kept)
+    assert type(result.trial.repetition) is int
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"peak_memory": 0.5}, r"peak_memory is 0\.5, which is no whole number"),
+        ({"peak_memory": 2**63}, "peak_memory is 9223372036854775808"),
+        ({"peak_memory": math.inf}, "infinity"),
+        ({"prepare_cost": "much"}, "must be real number, not str"),
+        ({"seconds": math.nan}, "None is not a number"),
+        ({"facts": {"rank": "high"}}, "'high'"),
+        ({"reason": b"because"}, "b'because' is not text"),
+        ({"records": (RECORD._replace(iteration=1.5),)}, r"iteration is 1\.5"),
+        ({"records": (RECORD._replace(iteration=None),)}, "NoneType"),
+        ({"records": (RECORD._replace(seconds=math.nan),)}, "a record has NoneType"),
+        ({"records": (RECORD._replace(role="peer"),)}, "unknown role"),
+    ],
+)
+def test_a_trial_that_could_not_be_read_back_is_refused_in_words(store, make_trial, given, words):
+    run = begin(store)
+    with pytest.raises(StoreError, match=f"repetition 0.* cannot be stored: .*{words}"):
+        store.add(run, 0, make_trial(), replace(GOOD, **given))
+    assert store.results(run) == []
+
+
 def test_a_trial_that_cannot_be_kept_leaves_nothing_of_itself(store, make_trial):
     run = begin(store)
-    good, bad = Record("gap", 0, 0.0, 0.0, 1.0), Record("gap", None, 0.0, 0.0, 1.0)
-    with pytest.raises((sqlite3.Error, StoreError)):
-        store.add(run, 0, make_trial(key="k"), Outcome(Status.DONE, Ending.ITERATIONS, "", (good, bad)))
+    store.add(run, 0, make_trial(key="first"), GOOD)
+    with pytest.raises(StoreError):
+        store.add(run, 0, make_trial(key="k"), GOOD)  # its place is taken: noticed when all else is written
     assert store.known(["k"]) == {}
-    assert store.results(run) == []
-    store.add(run, 0, make_trial(key="k"), Outcome(Status.DONE, Ending.ITERATIONS, "", (good,)))
     assert len(store.results(run)) == 1
+    store.add(run, 1, make_trial(key="k"), GOOD)
+    assert len(store.results(run)) == 2
 
 
 def test_what_was_added_is_there_when_the_file_is_opened_again(tmp_path, make_trial):
@@ -146,6 +200,13 @@ def test_a_known_key_gives_its_trials_that_were_not_skipped_and_what_they_read(s
     assert store.known(["k", "skipped", "other"]) == {
         "k": [Stored(ids[0], Status.FAILED, reads), Stored(ids[1], Status.DONE, reads)]
     }
+
+
+def test_any_number_of_keys_is_looked_up_in_a_store_that_has_none_of_them(store, monkeypatch):
+    monkeypatch.setattr("benchfw.store.connection.FREE_STEPS", 0)  # fewer keys show the same
+    keys = [f"{number:064x}" for number in range(100_000)]
+    assert store.count_seen(keys, "2030") == 0
+    assert store.known(keys) == {}
 
 
 def test_a_run_that_reuses_a_trial_shows_it_under_its_own_labels(store, make_trial):
@@ -322,10 +383,12 @@ def test_a_value_of_another_type_is_refused_though_its_checksum_is_right(
     assert len(str(caught.value)) < 500
 
 
-def test_an_environment_that_could_not_be_read_back_is_not_written(store):
+def test_a_run_that_could_not_be_read_back_is_not_written(store):
     before = len(store.runs())
     with pytest.raises(StoreError, match="the run cannot be stored: jobs is True"):
         store.begin("suite", "", "", replace(Environment(Machine()), jobs=True))
+    with pytest.raises(StoreError, match="the run cannot be stored: None is not text"):
+        store.begin(None, "", "", Environment(Machine()))
     assert len(store.runs()) == before
 
 
