@@ -128,12 +128,17 @@ class GoingRun:
     def perform(self, agenda: Agenda, first: int = 0, phase: Phase = "verdict") -> Integers:
         """Run what is pending of an agenda, whose positions in the run begin at `first`.
 
-        Return the id of each trial in the store, 0 of those that a fault kept from running.
+        Return the id of each trial in the store, whoever ran it; 0 of those that a fault kept from running.
         """
         store, options = self._store, self._options
-        self._metrics.check_stored(agenda, store)
-        known, pending, added = np.flatnonzero(agenda.stored), agenda.pending, agenda.stored.copy()
-        store.reuse(self.run, _links(agenda, known, agenda.stored[known], first))
+        known, pending, added = np.flatnonzero(agenda.stored), agenda.pending, np.zeros_like(agenda.stored)
+
+        def take_over(positions: Integers, numbers: Integers) -> None:
+            added[positions] = numbers
+            self._metrics.check_stored(replace(agenda, stored=added), store)
+            store.reuse(self.run, _links(agenda, positions, numbers, first))
+
+        take_over(known, agenda.stored[known])
         counts, seconds = agenda.count_by_cell(pending), agenda.suite.budget.seconds
         at_once = count_at_once(options)
         self._listen(Begun(self.run, len(known), counts, at_once, agenda.outdated, seconds, phase))
@@ -149,7 +154,7 @@ class GoingRun:
             added[positions] = store.add_all(self.run, list(zip(places, trials, outcomes, strict=True)))
 
         try:
-            self._run_pending(agenda, pending, first, keep)
+            self._run_pending(agenda, pending, take_over, keep)
             if phase == "verdict":
                 self.close()  # a replay has workers of its own
                 _replay(agenda, added, self._registry, store, options, self._listen)
@@ -161,13 +166,13 @@ class GoingRun:
         self,
         agenda: Agenda,
         pending: Integers,
-        first: int,
+        take_over: Callable[[Integers, Integers], None],
         keep: Callable[[Sequence[Finished]], None],
     ) -> None:
         options, meter = self._options, self._meter
         executor = self._executor_for(agenda)
         with Batch(self._hear, keep) as batch:
-            rounds = _rounds(agenda, pending, first, self.run, self._store, options, self._listen)
+            rounds = _rounds(agenda, pending, self.run, self._store, options, self._listen, take_over)
             for event in chain.from_iterable(_events(agenda, each, executor) for each in rounds):
                 batch.add(event)
                 idle = options.jobs <= 1 and isinstance(event, Finished)
@@ -282,13 +287,16 @@ def _replay(
 def _rounds(
     agenda: Agenda,
     waiting: Integers,
-    first: int,
     run: int,
     store: Store,
     options: Options,
     listen: Listener,
+    take_over: Callable[[Integers, Integers], None],
 ) -> Iterator[Integers]:
-    """Yield positions to run until none is waiting; what another run is at is waited for and taken over."""
+    """Yield positions to run until none is waiting; what another run is at is waited for and taken over.
+
+    Before each wait there is an empty round, in which what has ended is kept.
+    """
     announced = False
     if options.fresh:
         yield waiting
@@ -303,10 +311,11 @@ def _rounds(
                 found, _ = find_stored(
                     agenda, free, store, retry_failed=options.retry_failed, since=agenda.newest
                 )
-                store.reuse(run, _links(agenda, free[found > 0], found[found > 0], first))
+                take_over(free[found > 0], found[found > 0])
                 free = free[found == 0]
             yield free
         elif len(waiting):
+            yield free
             if not announced:
                 listen(Awaited(len(waiting), tuple(sorted(set(theirs.values())))))
             announced = True
@@ -344,7 +353,13 @@ def _call(registry: Registry, hook: str, **arguments: Any) -> None:
 
 
 def _events(agenda: Agenda, positions: Integers, executor: Executor) -> Iterator[Event | Waiting]:
-    """Yield the events of trials; those whose backend is absent are skipped at once."""
+    """Yield the events of trials; those whose backend is absent are skipped at once.
+
+    Of no trials there is one event: nothing happens.
+    """
+    if not len(positions):
+        yield Waiting()
+        return
     absent = agenda.environment.absent_backends
     lacking = np.array([first.backend in absent for first in agenda.trials.firsts])
     able, skipped = _split(positions, lacking[agenda.first_trials(positions)])

@@ -79,8 +79,7 @@ def execute_tuned(planned: TunedSuite, store: Store, listen: Listener) -> Run:
     agenda = replace(agenda, environment=environment)
     with open_run(agenda, planned.registry, store, planned.options, listen) as going:
         searches = _tune(planned, agenda, going, store)
-        if not going.broken:
-            going.perform(planned.prepare(_verdict(planned, searches), store, agenda))
+        going.perform(planned.prepare(_verdict(planned, searches), store, agenda))
     return going.finished
 
 
@@ -146,7 +145,7 @@ def at_middle(planned: TunedSuite) -> Trials:
 def _tune(planned: TunedSuite, verdict: Agenda, going: GoingRun, store: Store) -> list[Search]:
     """Run what tuners propose until they propose nothing; return the searches.
 
-    Positions in the run are those after the verdict's.
+    Positions in the run are those after the verdict's. No fault ends the run here: settings may break.
     """
     searches, position = list(_searches(planned)), len(verdict.trials)
     while True:
@@ -155,8 +154,6 @@ def _tune(planned: TunedSuite, verdict: Agenda, going: GoingRun, store: Store) -
             break
         trials = Trials([search.trial(each) for search, each in asked], planned.tuning.repetitions)
         numbers = going.perform(planned.prepare(trials, store, verdict), position, "tuning")
-        if not numbers.all():
-            break  # a fault ended the run
         _tell(asked, numbers, planned.tuning.repetitions, store)
         position += len(trials)
     return searches

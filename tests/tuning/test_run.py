@@ -85,6 +85,20 @@ def trial_finished(trial, status):
     assert settings_of(result) == settings_of(tune(store="other.sqlite"))
 
 
+def test_what_another_run_has_just_tuned_is_taken_over(tune, monkeypatch):
+    reserve, others = Store.reserve, []
+
+    def reserve_late(*given):
+        monkeypatch.setattr(Store, "reserve", reserve)
+        others.append(tune())
+        return reserve(*given)
+
+    monkeypatch.setattr(Store, "reserve", reserve_late)
+    result = tune()
+    assert (others[0].reused, result.reused, result.run.ended) == (0, 19, 19)
+    assert settings_of(result) == settings_of(others[0])
+
+
 def test_methods_with_equal_spaces_try_the_same_settings_on_every_problem(tune):
     result = tune(
         SLIDE,
