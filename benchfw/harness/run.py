@@ -16,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from benchfw.claims import Claim
 from benchfw.claims.check import find_cells
 from benchfw.errors import StoreError
 from benchfw.harness.agenda import Agenda, Integers, find_stored
@@ -162,6 +163,15 @@ class GoingRun:
             self.broken = True
         return added
 
+    def note_seen(self, verdict: Agenda) -> None:
+        """Note how many trials had ended before each claim: those of a verdict that tuning has led to."""
+        claims, noted = verdict.suite.claims, self._store.run(self.run).environment.claims
+        found = [
+            {**each, "seen": _count_seen(claim, verdict, each["registered"], self._store)}
+            for claim, each in zip(claims, noted, strict=True)
+        ]
+        self._store.note_claims(self.run, found)
+
     def _run_pending(
         self,
         agenda: Agenda,
@@ -240,17 +250,24 @@ def _register(agenda: Agenda, store: Store) -> Iterator[dict[str, Any]]:
         about = sorted({_identify(first) for first in firsts if first.cell in cells})
         known = store.first_registered(each.digest, about, quick=quick)
         registered = min(filter(None, [each.registered, known, moment()]))
-        every = np.arange(len(agenda.trials))
-        mine = np.array([first.cell in cells for first in firsts], dtype=np.bool_)
-        positions = every[mine[agenda.first_trials(every)]] if len(every) else every
         yield {
             "hash": each.digest,
             "registered": registered,
             "table": dict(each.table),
             "about": about,
             "left_out": list(each.left_out),
-            "seen": store.count_seen(agenda.keys(positions), registered),
+            "seen": _count_seen(each, agenda, registered, store),
         }
+
+
+def _count_seen(claim: Claim, agenda: Agenda, registered: str, store: Store) -> int:
+    """Return how many trials of an agenda that a claim is about had ended before it was registered."""
+    firsts = agenda.trials.firsts
+    cells = set(find_cells(claim, (first.cell for first in firsts), agenda.environment.backends))
+    every = np.arange(len(agenda.trials))
+    mine = np.array([first.cell in cells for first in firsts], dtype=np.bool_)
+    positions = every[mine[agenda.first_trials(every)]] if len(every) else every
+    return store.count_seen(agenda.keys(positions), registered)
 
 
 def _identify(trial: Trial) -> str:

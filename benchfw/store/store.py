@@ -11,13 +11,13 @@ import functools
 import json
 import math
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count, groupby, islice
 from operator import itemgetter
 from pathlib import Path
 from time import monotonic
-from typing import Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from benchfw.errors import StoreError
 from benchfw.names import names_a_file
@@ -70,6 +70,7 @@ from benchfw.store.schema import (
     INSERT_RUN,
     INSERT_TRIAL,
     LINK_COLUMNS,
+    NOTE_ENVIRONMENT,
     NOTE_NOISE,
     REPLAY_COLUMN,
     SEAL_REPLAY,
@@ -194,6 +195,14 @@ class Store:
             select = COUNT_SEEN.format(", ".join("?" * len(some)))
             count += int(self._base.execute(select, (Status.SKIPPED, moment, *some)).fetchone()[0])
         return count
+
+    @explain_bad_rows
+    def note_claims(self, run: int, claims: Sequence[Mapping[str, Any]]) -> None:
+        """Keep claims of a run in the place of those that it began with."""
+        with self._transaction():
+            environment = json.dumps(replace(self.run(run).environment, claims=tuple(claims)).to_json())
+            self._base.execute(NOTE_ENVIRONMENT, (environment, run))
+            self._seal(run)
 
     @explain_bad_rows
     def finish(self, run: int, noise: Noise | None = None) -> None:

@@ -79,7 +79,9 @@ def execute_tuned(planned: TunedSuite, store: Store, listen: Listener) -> Run:
     agenda = replace(agenda, environment=environment)
     with open_run(agenda, planned.registry, store, planned.options, listen) as going:
         searches = _tune(planned, agenda, going, store)
-        going.perform(planned.prepare(_verdict(planned, searches), store, agenda))
+        verdict = planned.prepare(_verdict(planned, searches), store, agenda)
+        going.note_seen(verdict)
+        going.perform(verdict)
     return going.finished
 
 

@@ -99,6 +99,21 @@ def test_what_another_run_has_just_tuned_is_taken_over(tune, monkeypatch):
     assert settings_of(result) == settings_of(others[0])
 
 
+def test_a_claim_about_a_tuned_method_that_was_written_after_its_verdict_says_so(tune):
+    claim = {
+        "says": "it arrives",
+        "method": "slide",
+        "quantity": "cost to target",
+        "value": {"below": 1e3},
+    }
+    tune()
+    for fresh in (True, False):
+        late = tune(claim=[claim], fresh=fresh)
+        assert [each["seen"] for each in late.run.environment.claims] == [3]
+        assert "not pre-registered" in str(late)
+    assert "not pre-registered" not in str(tune(claim=[claim], store="other.sqlite"))
+
+
 def test_methods_with_equal_spaces_try_the_same_settings_on_every_problem(tune):
     result = tune(
         SLIDE,
