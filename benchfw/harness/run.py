@@ -163,14 +163,14 @@ class GoingRun:
             self.broken = True
         return added
 
-    def note_seen(self, verdict: Agenda) -> None:
-        """Note how many trials had ended before each claim: those of a verdict that tuning has led to."""
-        claims, noted = verdict.suite.claims, self._store.run(self.run).environment.claims
-        found = [
+    def note_verdict(self, verdict: Agenda, trials: int) -> None:
+        """Note what tuning has led to: so many trials in all, and how many had ended before each claim."""
+        noted = self._store.run(self.run).environment
+        claims = [
             {**each, "seen": _count_seen(claim, verdict, each["registered"], self._store)}
-            for claim, each in zip(claims, noted, strict=True)
+            for claim, each in zip(verdict.suite.claims, noted.claims, strict=True)
         ]
-        self._store.note_claims(self.run, found)
+        self._store.note_environment(self.run, replace(noted, trials=trials, claims=tuple(claims)))
 
     def _run_pending(
         self,

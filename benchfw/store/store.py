@@ -11,13 +11,13 @@ import functools
 import json
 import math
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count, groupby, islice
 from operator import itemgetter
 from pathlib import Path
 from time import monotonic
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from benchfw.errors import StoreError
 from benchfw.names import names_a_file
@@ -197,11 +197,10 @@ class Store:
         return count
 
     @explain_bad_rows
-    def note_claims(self, run: int, claims: Sequence[Mapping[str, Any]]) -> None:
-        """Keep claims of a run in the place of those that it began with."""
+    def note_environment(self, run: int, environment: Environment) -> None:
+        """Keep what is known by now of how a run is made, in the place of what was known when it began."""
         with self._transaction():
-            environment = json.dumps(replace(self.run(run).environment, claims=tuple(claims)).to_json())
-            self._base.execute(NOTE_ENVIRONMENT, (environment, run))
+            self._base.execute(NOTE_ENVIRONMENT, (json.dumps(environment.to_json()), run))
             self._seal(run)
 
     @explain_bad_rows

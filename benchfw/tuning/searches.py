@@ -49,8 +49,15 @@ class Search:
     @property
     def counted(self) -> list[Attempt]:
         """The attempts within the allowance, in order, each once."""
-        whole = list({_attempt_key(Proposal(each.setting, each.share)): each for each in self.tried}.values())
-        return Spending(self.tuning.cost, self.tuning.seconds).within(whole)
+        return self._spending.within(self._once)
+
+    @property
+    def _once(self) -> list[Attempt]:
+        return list({_attempt_key(Proposal(each.setting, each.share)): each for each in self.tried}.values())
+
+    @property
+    def _spending(self) -> Spending:
+        return Spending(self.tuning.cost, self.tuning.seconds)
 
     def ask(self) -> list[Proposal]:
         """Return what to try next, nothing at the end.
@@ -69,7 +76,7 @@ class Search:
         tried, trials = self.tried, self.tuning.trials
         if trials is None:
             free = [each.cost + each.seconds == 0 for each in tried[-MOST_FREE:]]
-            spent = len(self.counted) < len(self.attempts)
+            spent = self._spending.is_spent(self._once)
             if spent or len(tried) >= MOST_SETTINGS or (len(free) == MOST_FREE and all(free)):
                 return []
             trials = len(tried) + AT_A_TIME
