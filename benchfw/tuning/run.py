@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchfw.errors import BenchfwError
+from benchfw.errors import BenchfwError, PluginError
 from benchfw.harness.agenda import Agenda, Integers, prepare
 from benchfw.harness.events import Listener, Phase
 from benchfw.harness.options import Options
 from benchfw.harness.run import GoingRun, open_run
+from benchfw.loading import fault_text
 from benchfw.measure.seeding import tuner_seed
 from benchfw.plan import count_tuning_trials, tuning_of
 from benchfw.provenance import Changes, Run
@@ -32,7 +33,7 @@ from benchfw.summary.attempts import (
 from benchfw.summary.histories import Reader
 from benchfw.trials import Trials
 from benchfw.tuning.searches import Search
-from benchfw.tuning.tuners import Proposal, Setting
+from benchfw.tuning.tuners import Proposal, Setting, Tuner
 
 
 @dataclass(frozen=True)
@@ -87,8 +88,11 @@ def execute_tuned(planned: TunedSuite, store: Store, listen: Listener) -> Run:
         tuning=describe_tuning(planned),
     )
     agenda = replace(agenda, environment=environment)
+    searches = list(_searches(planned))
+    for each in searches:
+        each.ask()  # a tuner that cannot begin is an error before there is a run
     with open_run(agenda, planned.registry, store, planned.options, listen) as going:
-        searches = _tune(planned, agenda, going, store)
+        _tune(planned, searches, agenda, going, store)
         verdict = planned.prepare(_verdict(planned, searches), store, agenda)
         tried = sum(len(each.attempts) for each in searches) * planned.tuning.repetitions
         going.note_verdict(verdict, tried + len(verdict.trials))
@@ -183,12 +187,14 @@ def at_middle(planned: TunedSuite) -> Trials:
     return _settled(planned, lambda first, _: setting_at(spaces_in(first.method.params), 0.5))
 
 
-def _tune(planned: TunedSuite, verdict: Agenda, going: GoingRun, store: Store) -> list[Search]:
-    """Run what tuners propose until they propose nothing; return the searches.
+def _tune(
+    planned: TunedSuite, searches: Sequence[Search], verdict: Agenda, going: GoingRun, store: Store
+) -> None:
+    """Run what tuners propose until they propose nothing.
 
     Positions in the run are those after the verdict's. No fault ends the run here: settings may break.
     """
-    searches, position = list(_searches(planned)), len(verdict.trials)
+    position = len(verdict.trials)
     while True:
         asked = [(search, proposal) for search in searches for proposal in search.ask()]
         if not asked:
@@ -197,11 +203,21 @@ def _tune(planned: TunedSuite, verdict: Agenda, going: GoingRun, store: Store) -
         numbers = going.perform(planned.prepare(trials, store, verdict), position, "tuning")
         _tell(asked, numbers, planned.tuning.repetitions, store)
         position += len(trials)
-    return searches
+
+
+def _make_tuner(planned: TunedSuite) -> Tuner:
+    name = planned.tuning.tuner
+    try:
+        made: Tuner = planned.registry.get("tuner", name).factory()
+    except BenchfwError:
+        raise
+    except Exception as fault:
+        raise PluginError(f"tuner '{name}' cannot be made: it raised {fault_text(fault)}") from fault
+    return made
 
 
 def _searches(planned: TunedSuite) -> Iterator[Search]:
-    tuner = planned.registry.get("tuner", planned.tuning.tuner).factory()
+    tuner = _make_tuner(planned)
     aim = Aim.of(planned.tuning.metric, planned.suite.target)
     for first in planned.trials.firsts:
         spaces = spaces_in(first.method.params)
