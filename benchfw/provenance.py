@@ -62,11 +62,12 @@ class Environment:
     """Where, with what and how a run was made: what a reader needs to judge or repeat it.
 
     `packages` has versions, `sources` and `datasets` the start of hashes, `backends` what each says of itself
-    (or why it is `unavailable`), `plugins` the sources given by hand, `trials` how many were planned,
-    `reference` the method that ratios are relative to, empty for the first, `tuning` the allowance and the
-    search spaces of methods that are tuned. `claims` are the tables of the claims, each with its hash, when
-    it was `registered`, hashes of what it is `about`, what of it was `left_out`, and how many of its trials
-    had been `seen` before. `imported` says where a run that was not measured here comes from.
+    (or why it is `unavailable`), `plugins` the sources given by hand, `trials` how many were planned (0 as
+    long as that depends on what tuning finds), `reference` the method that ratios are relative to, empty for
+    the first, `tuning` the allowance and the search spaces of methods that are tuned. `claims` are the tables
+    of the claims, each with its hash, when it was `registered`, hashes of what it is `about`, what of it was
+    `left_out`, and how many of its trials had been `seen` before. `imported` says where a run that was not
+    measured here comes from.
     """
 
     machine: Machine = Machine()
@@ -235,7 +236,8 @@ class Run:
         """Return the sentence on a run that has not finished; nothing for one that has."""
         if self.finished:
             return ""
-        there = f"{self.ended} of {self.environment.trials} trials"
+        planned = self.environment.trials
+        there = f"{self.ended} of {planned} trials" if planned else f"{self.ended} trials so far"
         if self.going:
             return f"run {self.id} is still going: {there}"
         return f"run {self.id} was stopped: {there}; the same command continues from there"

@@ -230,7 +230,7 @@ def _walk(params: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Space]]
 def has_value(space: Space, value: Any) -> bool:
     """Return whether a value is one of a space."""
     if isinstance(space, Choice):
-        return any(value == each and type(value) is type(each) for each in space.values)
+        return any(type(value) is type(each) and value == each for each in space.values)
     legal = int if isinstance(space, Integer) else (int, float)
     return isinstance(value, legal) and not isinstance(value, bool) and space.low <= value <= space.high
 

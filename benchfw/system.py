@@ -257,6 +257,13 @@ def has_processes() -> bool:
     return True
 
 
+def set_path_of_programs(path: str) -> None:
+    """Set PYTHONPATH for the programs that this process starts; its own path is not changed."""
+    os.environ.pop("PYTHONPATH", None)
+    if path:
+        os.environ["PYTHONPATH"] = path
+
+
 def end_children(process: int | None = None) -> None:
     """End all processes below one, by default this one."""
     import psutil

@@ -127,6 +127,7 @@ def print_tuned_plans(planned: Sequence[Planned], store: Path, options: Options,
                     **dict(
                         zip(TUNED_HEADER, (*_place(each), each.phase, each.trials, each.stored), strict=True)
                     ),
+                    "at_least": each.at_least,
                 }
                 for suite, phases in found
                 for each in phases
@@ -134,7 +135,12 @@ def print_tuned_plans(planned: Sequence[Planned], store: Path, options: Options,
         )
         return
     rows = [
-        (*_place(each), each.phase, each.trials, "depends" if each.stored is None else each.stored)
+        (
+            *_place(each),
+            each.phase,
+            f"at least {each.trials}" if each.at_least else each.trials,
+            "depends" if each.stored is None else each.stored,
+        )
         for _, phases in found
         for each in phases
     ]
@@ -144,17 +150,22 @@ def print_tuned_plans(planned: Sequence[Planned], store: Path, options: Options,
             seconds = _seconds_before(suite.name, phase, store)
             budget = (tuning_of(suite).budget if phase == "tuning" else None) or suite.budget
             some = [each for each in phases if each.phase == phase]
-            left = sum(each.trials - (each.stored or 0) for each in some)
-            known = sum(each.stored or 0 for each in some)
-            share = f"{known} of them in the store, {left} to run"
-            if any(each.stored is None for each in some):
-                stored = f"at least {known} of them in the store, " if known else ""
-                share = f"{stored}at most {left} to run"
-            time = _time_text(
-                [(each.cell, each.trials - (each.stored or 0)) for each in some], seconds, budget
-            )
-            click.echo(printable(f"{suite.name}, {phase}: {plural(known + left, 'trial')}, {share}") + time)
+            left = [(each.cell, each.trials - (each.stored or 0)) for each in some]
+            time = "" if any(each.at_least for each in some) else _time_text(left, seconds, budget)
+            click.echo(printable(f"{suite.name}, {phase}: {_share_text(some)}") + time)
     click.echo("nothing was run; the settings of the verdict depend on what tuning finds")
+
+
+def _share_text(some: Sequence[Ahead]) -> str:
+    """Return how many trials there are in a phase, and how many of them are in the store."""
+    known, every = sum(each.stored or 0 for each in some), sum(each.trials for each in some)
+    trials, left = plural(every, "trial"), f"{every - known} to run"
+    if any(each.at_least for each in some):
+        return f"at least {trials}, {known} of them in the store, at least {left}"
+    if any(each.stored is None for each in some):
+        stored = f"at least {known} of them in the store, " if known else ""
+        return f"{trials}, {stored}at most {left}"
+    return f"{trials}, {known} of them in the store, {left}"
 
 
 def _place(ahead: Ahead) -> tuple[str, str, str]:

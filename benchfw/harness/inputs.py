@@ -38,7 +38,6 @@ GIVEN_VARIABLES = frozenset(
         "KMP_DUPLICATE_LIB_OK",  # set by threadpoolctl
         "KMP_INIT_AT_FORK",
         "PYTHONHASHSEED",
-        "PYTHONPATH",
     }
 )
 """The environment variables that workers get from the harness: threads and device are in the key."""

@@ -16,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from benchfw.claims import Claim
 from benchfw.claims.check import find_cells
 from benchfw.errors import StoreError
 from benchfw.harness.agenda import Agenda, Integers, find_stored
@@ -128,12 +129,17 @@ class GoingRun:
     def perform(self, agenda: Agenda, first: int = 0, phase: Phase = "verdict") -> Integers:
         """Run what is pending of an agenda, whose positions in the run begin at `first`.
 
-        Return the id of each trial in the store, 0 of those that a fault kept from running.
+        Return the id of each trial in the store, whoever ran it; 0 of those that a fault kept from running.
         """
         store, options = self._store, self._options
-        self._metrics.check_stored(agenda, store)
-        known, pending, added = np.flatnonzero(agenda.stored), agenda.pending, agenda.stored.copy()
-        store.reuse(self.run, _links(agenda, known, agenda.stored[known], first))
+        known, pending, added = np.flatnonzero(agenda.stored), agenda.pending, np.zeros_like(agenda.stored)
+
+        def take_over(positions: Integers, numbers: Integers) -> None:
+            added[positions] = numbers
+            self._metrics.check_stored(replace(agenda, stored=added), store)
+            store.reuse(self.run, _links(agenda, positions, numbers, first))
+
+        take_over(known, agenda.stored[known])
         counts, seconds = agenda.count_by_cell(pending), agenda.suite.budget.seconds
         at_once = count_at_once(options)
         self._listen(Begun(self.run, len(known), counts, at_once, agenda.outdated, seconds, phase))
@@ -149,7 +155,7 @@ class GoingRun:
             added[positions] = store.add_all(self.run, list(zip(places, trials, outcomes, strict=True)))
 
         try:
-            self._run_pending(agenda, pending, first, keep)
+            self._run_pending(agenda, pending, take_over, keep)
             if phase == "verdict":
                 self.close()  # a replay has workers of its own
                 _replay(agenda, added, self._registry, store, options, self._listen)
@@ -157,17 +163,26 @@ class GoingRun:
             self.broken = True
         return added
 
+    def note_verdict(self, verdict: Agenda, trials: int) -> None:
+        """Note what tuning has led to: so many trials in all, and how many had ended before each claim."""
+        noted = self._store.run(self.run).environment
+        claims = [
+            {**each, "seen": _count_seen(claim, verdict, each["registered"], self._store)}
+            for claim, each in zip(verdict.suite.claims, noted.claims, strict=True)
+        ]
+        self._store.note_environment(self.run, replace(noted, trials=trials, claims=tuple(claims)))
+
     def _run_pending(
         self,
         agenda: Agenda,
         pending: Integers,
-        first: int,
+        take_over: Callable[[Integers, Integers], None],
         keep: Callable[[Sequence[Finished]], None],
     ) -> None:
         options, meter = self._options, self._meter
         executor = self._executor_for(agenda)
         with Batch(self._hear, keep) as batch:
-            rounds = _rounds(agenda, pending, first, self.run, self._store, options, self._listen)
+            rounds = _rounds(agenda, pending, self.run, self._store, options, self._listen, take_over)
             for event in chain.from_iterable(_events(agenda, each, executor) for each in rounds):
                 batch.add(event)
                 idle = options.jobs <= 1 and isinstance(event, Finished)
@@ -235,17 +250,24 @@ def _register(agenda: Agenda, store: Store) -> Iterator[dict[str, Any]]:
         about = sorted({_identify(first) for first in firsts if first.cell in cells})
         known = store.first_registered(each.digest, about, quick=quick)
         registered = min(filter(None, [each.registered, known, moment()]))
-        every = np.arange(len(agenda.trials))
-        mine = np.array([first.cell in cells for first in firsts], dtype=np.bool_)
-        positions = every[mine[agenda.first_trials(every)]] if len(every) else every
         yield {
             "hash": each.digest,
             "registered": registered,
             "table": dict(each.table),
             "about": about,
             "left_out": list(each.left_out),
-            "seen": store.count_seen(agenda.keys(positions), registered),
+            "seen": _count_seen(each, agenda, registered, store),
         }
+
+
+def _count_seen(claim: Claim, agenda: Agenda, registered: str, store: Store) -> int:
+    """Return how many trials of an agenda that a claim is about had ended before it was registered."""
+    firsts = agenda.trials.firsts
+    cells = set(find_cells(claim, (first.cell for first in firsts), agenda.environment.backends))
+    every = np.arange(len(agenda.trials))
+    mine = np.array([first.cell in cells for first in firsts], dtype=np.bool_)
+    positions = every[mine[agenda.first_trials(every)]] if len(every) else every
+    return store.count_seen(agenda.keys(positions), registered)
 
 
 def _identify(trial: Trial) -> str:
@@ -282,13 +304,16 @@ def _replay(
 def _rounds(
     agenda: Agenda,
     waiting: Integers,
-    first: int,
     run: int,
     store: Store,
     options: Options,
     listen: Listener,
+    take_over: Callable[[Integers, Integers], None],
 ) -> Iterator[Integers]:
-    """Yield positions to run until none is waiting; what another run is at is waited for and taken over."""
+    """Yield positions to run until none is waiting; what another run is at is waited for and taken over.
+
+    Before each wait there is an empty round, in which what has ended is kept.
+    """
     announced = False
     if options.fresh:
         yield waiting
@@ -303,10 +328,11 @@ def _rounds(
                 found, _ = find_stored(
                     agenda, free, store, retry_failed=options.retry_failed, since=agenda.newest
                 )
-                store.reuse(run, _links(agenda, free[found > 0], found[found > 0], first))
+                take_over(free[found > 0], found[found > 0])
                 free = free[found == 0]
             yield free
         elif len(waiting):
+            yield free
             if not announced:
                 listen(Awaited(len(waiting), tuple(sorted(set(theirs.values())))))
             announced = True
@@ -344,7 +370,13 @@ def _call(registry: Registry, hook: str, **arguments: Any) -> None:
 
 
 def _events(agenda: Agenda, positions: Integers, executor: Executor) -> Iterator[Event | Waiting]:
-    """Yield the events of trials; those whose backend is absent are skipped at once."""
+    """Yield the events of trials; those whose backend is absent are skipped at once.
+
+    Of no trials there is one event: nothing happens.
+    """
+    if not len(positions):
+        yield Waiting()
+        return
     absent = agenda.environment.absent_backends
     lacking = np.array([first.backend in absent for first in agenda.trials.firsts])
     able, skipped = _split(positions, lacking[agenda.first_trials(positions)])

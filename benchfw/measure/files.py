@@ -7,7 +7,7 @@ import os
 import stat
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from benchfw.errors import BenchfwError
 from benchfw.names import part_of_path
@@ -16,13 +16,21 @@ from benchfw.system import session
 
 
 class TrialFiles:
-    """The files of one trial, removed afterwards unless there is a folder to keep them in."""
+    """The files of the trial that runs meanwhile, removed after it unless a folder is given to keep them."""
 
     __slots__ = ("_trial", "kept_in", "made")
 
     def __init__(self, trial: Trial, kept_in: str = "") -> None:
         self._trial, self.kept_in = trial, kept_in
         self.made: Path | None = None
+
+    def __enter__(self) -> Self:
+        current_files.set(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+        current_files.set(None)
 
     def folder(self) -> Path:
         """Return the trial's folder, made empty at the first call."""

@@ -11,6 +11,7 @@ from typing import Any
 from benchfw.backends import get_backend
 from benchfw.backends.device_events import DeviceEvent
 from benchfw.errors import BenchfwError
+from benchfw.measure.files import TrialFiles
 from benchfw.measure.seeding import data_seed, method_seed, seed_global_generators
 from benchfw.measure.trial import prepare_method
 from benchfw.records import Trial
@@ -72,9 +73,12 @@ def measure_steps(trial: Trial, registry: Registry, before: int, count: int) -> 
 
     On a device, where tracing takes time, the same steps are made again to be traced, from the same seeds.
     """
-    times = _time(before, count, trial, registry)
-    on_device = get_backend(trial.backend).on_device
-    events = _trace(before, count, trial, registry) if on_device else None
+    with TrialFiles(trial):
+        times = _time(before, count, trial, registry)
+    events = None
+    if get_backend(trial.backend).on_device:
+        with TrialFiles(trial):
+            events = _trace(before, count, trial, registry)
     seconds, cpu_seconds, cost = (each / count for each in times)
     return Steps(count, seconds, cpu_seconds, cost, events)
 

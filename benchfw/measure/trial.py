@@ -18,7 +18,7 @@ from benchfw.measure.audit import Rebuild
 from benchfw.measure.clock import Clock, is_device, is_wall_time
 from benchfw.measure.endings import facts_of_method, outcome_of, with_parts
 from benchfw.measure.estimators import measure_estimator
-from benchfw.measure.files import TrialFiles, current_files
+from benchfw.measure.files import TrialFiles
 from benchfw.measure.kernels import kernel_arguments, measure_kernel
 from benchfw.measure.meter import Emit
 from benchfw.measure.optimizers import measure_optimizer
@@ -47,8 +47,6 @@ def run_trial(
     Its faults are not raised: they become the status, and `hear` gets them. Its files and
     its last answer are kept in the folder `keep_in`, if there is one.
     """
-    files = TrialFiles(trial, keep_in)
-    current_files.set(files)
     cost_unit, drawn_from = "", data_seed(trial)
     seed = method_seed(trial, drawn_from)
     seed_global_generators(seed)
@@ -56,22 +54,20 @@ def run_trial(
         from benchfw.data.split import validation_seed  # few trials need it, and all pay for an import
 
         validation_seed.set(drawn_from)
-    try:
-        cost_unit, measure = build_trial(trial, registry, drawn_from, seed)
-        outcome = measure(emit)
-        backend = get_backend(trial.backend)
-        if is_device(backend):  # an executor that has several knows which
-            outcome = change(outcome, device=str(backend.describe().get("device") or backend.name))
-    except (Exception, SystemExit) as fault:  # noqa: BLE001 - a stranger's method may raise anything
-        if not isinstance(fault, BenchfwError | MemoryError):
-            hear(fault)
-        outcome = outcome_of(fault)
-    finally:
-        if files.made is not None:
-            files.close()
-        current_files.set(None)
-        if trial.holds_out:
-            validation_seed.set(None)
+    with TrialFiles(trial, keep_in):
+        try:
+            cost_unit, measure = build_trial(trial, registry, drawn_from, seed)
+            outcome = measure(emit)
+            backend = get_backend(trial.backend)
+            if is_device(backend):  # an executor that has several knows which
+                outcome = change(outcome, device=str(backend.describe().get("device") or backend.name))
+        except (Exception, SystemExit) as fault:  # noqa: BLE001 - a stranger's method may raise anything
+            if not isinstance(fault, BenchfwError | MemoryError):
+                hear(fault)
+            outcome = outcome_of(fault)
+        finally:
+            if trial.holds_out:
+                validation_seed.set(None)
     return outcome if outcome.cost_unit == cost_unit else change(outcome, cost_unit=cost_unit)
 
 

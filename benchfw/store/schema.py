@@ -61,6 +61,7 @@ SEAL_REPLAY = "UPDATE trial SET replay = ?, digest = ? WHERE id = ?"
 SEAL_TRIAL = f"""
 UPDATE trial SET ({TRIAL_COLUMNS}, digest) = ({_places(TRIAL_COLUMNS, 1)}) WHERE id = ?
 """
+NOTE_ENVIRONMENT = "UPDATE run SET environment = ? WHERE id = ?"
 NOTE_NOISE = "UPDATE run SET noise = ? WHERE id = ?"
 SELECT_EARLIER_NOISE = """
 SELECT noise FROM run WHERE id IN (SELECT run FROM link WHERE reused = 0 AND trial IN

@@ -70,6 +70,7 @@ from benchfw.store.schema import (
     INSERT_RUN,
     INSERT_TRIAL,
     LINK_COLUMNS,
+    NOTE_ENVIRONMENT,
     NOTE_NOISE,
     REPLAY_COLUMN,
     SEAL_REPLAY,
@@ -190,6 +191,13 @@ class Store:
     def count_seen(self, keys: Iterable[str], moment: str) -> int:
         """Return of how many keys a trial had ended before a moment, in whichever run."""
         return sum(int(count) for (count,) in self._look_up(COUNT_SEEN, (Status.SKIPPED, moment), keys))
+
+    @explain_bad_rows
+    def note_environment(self, run: int, environment: Environment) -> None:
+        """Keep what is known by now of how a run is made, in the place of what was known when it began."""
+        with self._transaction():
+            self._base.execute(NOTE_ENVIRONMENT, (json.dumps(environment.to_json()), run))
+            self._seal(run)
 
     @explain_bad_rows
     def finish(self, run: int, noise: Noise | None = None) -> None:

@@ -198,6 +198,11 @@ class Spending:
     cost: float | None = None
     seconds: float | None = None
 
+    def is_spent(self, attempts: Sequence[Attempt]) -> bool:
+        """Return whether an attempt after these would not count."""
+        more = [*attempts, Attempt({}, ())]
+        return len(self.within(more)) < len(more)
+
     def within(self, attempts: Iterable[Attempt]) -> list[Attempt]:
         """Return the attempts that began within the allowance, in order; the first always counts."""
         found: list[Attempt] = []

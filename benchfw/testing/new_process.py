@@ -21,7 +21,7 @@ from typing import IO, Any
 from benchfw.harness.inputs import THREAD_VARIABLES
 from benchfw.harness.workers.deaths import describe_end
 from benchfw.loading import fault_text
-from benchfw.system import CAN_FORK_TRIALS, count_threads
+from benchfw.system import CAN_FORK_TRIALS, count_threads, set_path_of_programs
 from benchfw.testing.check import FAULTS, time_limit
 from benchfw.testing.subject import CheckTarget, Subject, subjects_of
 
@@ -49,6 +49,7 @@ class NewProcess:
             "plugins": target.plugins,
             "seconds": target.effort.timeout,
             "path": sys.path,
+            "path_of_programs": os.environ.get("PYTHONPATH", ""),
         }
         self._process: subprocess.Popen[str] | None = None
 
@@ -102,6 +103,7 @@ def main() -> None:
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as replies:
         os.dup2(2, 1)  # for whatever the plugins print
         sys.path[:] = request["path"]
+        set_path_of_programs(request["path_of_programs"])
         subjects = {str(each): each for each in subjects_of(request["target"], request["plugins"])}
         for line in sys.stdin:
             name, problem = json.loads(line)

@@ -16,7 +16,6 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple, Self
 
-import benchfw
 from benchfw.errors import PluginError
 from benchfw.harness.workers.deaths import describe_end, find_place
 from benchfw.harness.workers.launch import STOP_SECONDS, start_worker, stop_worker
@@ -125,7 +124,7 @@ class _Worker:
             WORKER,
             stdout=2,
             stderr=2,
-            env={**os.environ, "PYTHONPATH": str(Path(benchfw.__file__).parent.parent)},
+            env=os.environ,
             handed_down=[self._log.fileno()],
         )
         self._process = self._started.process

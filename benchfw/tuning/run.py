@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchfw.errors import BenchfwError
+from benchfw.errors import BenchfwError, PluginError
 from benchfw.harness.agenda import Agenda, Integers, prepare
 from benchfw.harness.events import Listener, Phase
 from benchfw.harness.options import Options
 from benchfw.harness.run import GoingRun, open_run
+from benchfw.loading import fault_text
 from benchfw.measure.seeding import tuner_seed
 from benchfw.plan import count_tuning_trials, tuning_of
 from benchfw.provenance import Changes, Run
@@ -32,7 +33,7 @@ from benchfw.summary.attempts import (
 from benchfw.summary.histories import Reader
 from benchfw.trials import Trials
 from benchfw.tuning.searches import Search
-from benchfw.tuning.tuners import Proposal, Setting
+from benchfw.tuning.tuners import Proposal, Setting, Tuner
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,16 @@ class TunedSuite:
         """How many tunings each method has."""
         return self.suite.repetitions if self.tuning.repeats else 1
 
+    @property
+    def is_sequence(self) -> bool:
+        """Whether the settings that are tried do not depend on results."""
+        tuner = self.registry.get("tuner", self.tuning.tuner).factory
+        return bool(getattr(tuner, "is_sequence", False))
+
+    def trials_of(self, asked: Sequence[tuple[Search, Proposal]]) -> Trials:
+        """Return the trials of what tuners propose."""
+        return Trials([search.trial(proposal) for search, proposal in asked], self.tuning.repetitions)
+
     def prepare(self, trials: Trials, store: Store | None, before: Agenda | None = None) -> Agenda:
         """Return what is to do of some trials; `before` is the agenda of another part of the run."""
         budget = self.tuning.budget if any(first.tuning for first in trials.firsts) else None
@@ -73,51 +84,85 @@ def execute_tuned(planned: TunedSuite, store: Store, listen: Listener) -> Run:
     agenda = planned.prepare(middle, None)
     environment = replace(
         agenda.environment,
-        trials=len(middle) + count_tuning_trials(planned.suite, _methods(planned.trials)),
+        trials=_count_trials(planned, middle),
         tuning=describe_tuning(planned),
     )
     agenda = replace(agenda, environment=environment)
+    searches = list(_searches(planned))
+    for each in searches:
+        each.ask()  # a tuner that cannot begin is an error before there is a run
     with open_run(agenda, planned.registry, store, planned.options, listen) as going:
-        searches = _tune(planned, agenda, going, store)
-        if not going.broken:
-            going.perform(planned.prepare(_verdict(planned, searches), store, agenda))
+        _tune(planned, searches, agenda, going, store)
+        verdict = planned.prepare(_verdict(planned, searches), store, agenda)
+        tried = sum(len(each.attempts) for each in searches) * planned.tuning.repetitions
+        going.note_verdict(verdict, tried + len(verdict.trials))
+        going.perform(verdict)
     return going.finished
+
+
+def _count_trials(planned: TunedSuite, verdict: Trials) -> int:
+    """Return how many trials a run has at most, 0 where that depends on what tuning finds."""
+    if planned.tuning.trials is None or not planned.is_sequence:
+        return 0
+    return len(verdict) + count_tuning_trials(planned.suite, _methods(planned.trials))
 
 
 class Ahead(NamedTuple):
     """Trials of one cell in one phase of a run that is planned, and how many of them the store has.
 
-    `stored` is None for those whose settings depend on what tuning finds.
+    `stored` is None for those whose settings depend on what tuning finds. Where they are so many `at_least`,
+    how many more depends on that, too.
     """
 
     cell: Cell
     phase: Phase
     trials: int
     stored: int | None = None
+    at_least: bool = False
 
 
 def look_ahead(planned: TunedSuite, store: Store | None) -> list[Ahead]:
     """Return what a run would do, without running anything: tuning as far as it is known, the verdict."""
     found: dict[Cell, Ahead] = {}
-    rounds, repetitions = planned.rounds, planned.tuning.repetitions
     middle = at_middle(planned)
     agenda = planned.prepare(middle, store)
     for search in _searches(planned):
-        proposals = search.ask()
-        trials = Trials([search.trial(each) for each in proposals], repetitions)
-        stored = int(np.count_nonzero(planned.prepare(trials, store, agenda).stored))
-        asked = len(trials) if search.tuner.is_sequence else (planned.tuning.trials or 0) * repetitions
+        asked, stored, at_least = _look_at_tuning(planned, search, store, agenda)
         cell = search.first.cell
         before = found.get(cell, Ahead(cell, "tuning", 0, 0))
-        found[cell] = Ahead(cell, "tuning", before.trials + asked, (before.stored or 0) + stored)
+        at_least = at_least or before.at_least
+        found[cell] = Ahead(cell, "tuning", before.trials + asked, (before.stored or 0) + stored, at_least)
     known = agenda.stored.reshape(-1, middle.repetitions)
-    cells = [first.cell for first in middle.firsts[::rounds]]
+    cells = [first.cell for first in middle.firsts[:: planned.rounds]]
     settled = {first.cell for first in planned.trials.firsts if not spaces_in(first.method.params)}
     verdict = [
         Ahead(cell, "verdict", middle.repetitions, int(np.count_nonzero(each)) if cell in settled else None)
         for cell, each in zip(cells, known, strict=True)
     ]
     return [*found.values(), *verdict]
+
+
+def _look_at_tuning(
+    planned: TunedSuite, search: Search, store: Store | None, agenda: Agenda
+) -> tuple[int, int, bool]:
+    """Follow a search as far as the store has its trials; return how many it takes, and how many are there.
+
+    The last is whether it may take more.
+    """
+    trials = stored = 0
+    while proposals := search.ask():
+        asked = [(search, each) for each in proposals]
+        numbers = planned.prepare(planned.trials_of(asked), store, agenda).stored
+        trials, stored = trials + len(numbers), stored + int(np.count_nonzero(numbers))
+        if store is None or not numbers.all():
+            break
+        _tell(asked, numbers, planned.tuning.repetitions, store)
+    else:
+        return trials, stored, False
+    allowed = planned.tuning.trials
+    if allowed is None or any(each.share < 1 for each in proposals):
+        return trials, stored, True
+    return trials if planned.is_sequence else allowed * planned.tuning.repetitions, stored, False
 
 
 def _methods(trials: Trials) -> list[Spec]:
@@ -133,8 +178,7 @@ def describe_tuning(planned: TunedSuite) -> dict[str, Any]:
         first.method.label: {path: each.table for path, each in spaces_in(first.method.params).items()}
         for first in planned.trials.firsts
     }
-    tuner = planned.registry.get("tuner", planned.tuning.tuner).factory
-    tuning["is_sequence"] = bool(getattr(tuner, "is_sequence", False))
+    tuning["is_sequence"] = planned.is_sequence
     return {**tuning, "spaces": {label: found for label, found in spaces.items() if found}}
 
 
@@ -143,27 +187,37 @@ def at_middle(planned: TunedSuite) -> Trials:
     return _settled(planned, lambda first, _: setting_at(spaces_in(first.method.params), 0.5))
 
 
-def _tune(planned: TunedSuite, verdict: Agenda, going: GoingRun, store: Store) -> list[Search]:
-    """Run what tuners propose until they propose nothing; return the searches.
+def _tune(
+    planned: TunedSuite, searches: Sequence[Search], verdict: Agenda, going: GoingRun, store: Store
+) -> None:
+    """Run what tuners propose until they propose nothing.
 
-    Positions in the run are those after the verdict's.
+    Positions in the run are those after the verdict's. No fault ends the run here: settings may break.
     """
-    searches, position = list(_searches(planned)), len(verdict.trials)
+    position = len(verdict.trials)
     while True:
         asked = [(search, proposal) for search in searches for proposal in search.ask()]
         if not asked:
             break
-        trials = Trials([search.trial(each) for search, each in asked], planned.tuning.repetitions)
+        trials = planned.trials_of(asked)
         numbers = going.perform(planned.prepare(trials, store, verdict), position, "tuning")
-        if not numbers.all():
-            break  # a fault ended the run
         _tell(asked, numbers, planned.tuning.repetitions, store)
         position += len(trials)
-    return searches
+
+
+def _make_tuner(planned: TunedSuite) -> Tuner:
+    name = planned.tuning.tuner
+    try:
+        made: Tuner = planned.registry.get("tuner", name).factory()
+    except BenchfwError:
+        raise
+    except Exception as fault:
+        raise PluginError(f"tuner '{name}' cannot be made: it raised {fault_text(fault)}") from fault
+    return made
 
 
 def _searches(planned: TunedSuite) -> Iterator[Search]:
-    tuner = planned.registry.get("tuner", planned.tuning.tuner).factory()
+    tuner = _make_tuner(planned)
     aim = Aim.of(planned.tuning.metric, planned.suite.target)
     for first in planned.trials.firsts:
         spaces = spaces_in(first.method.params)

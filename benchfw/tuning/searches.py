@@ -49,27 +49,39 @@ class Search:
     @property
     def counted(self) -> list[Attempt]:
         """The attempts within the allowance, in order, each once."""
-        whole = list({_attempt_key(Proposal(each.setting, each.share)): each for each in self.tried}.values())
-        return Spending(self.tuning.cost, self.tuning.seconds).within(whole)
+        return self._spending.within(self._once)
+
+    @property
+    def _once(self) -> list[Attempt]:
+        return list({_attempt_key(Proposal(each.setting, each.share)): each for each in self.tried}.values())
+
+    @property
+    def _spending(self) -> Spending:
+        return Spending(self.tuning.cost, self.tuning.seconds)
 
     def ask(self) -> list[Proposal]:
-        """Return what to try next, nothing at the end.
+        """Return what to try next, nothing at the end; the same until something is told.
 
         What is proposed again counts against the allowance, and is not run again.
         """
-        while found := self._propose():
+        while not (waiting := self._waiting()) and (found := self._propose()):
             self.proposed += found
-            new = {_attempt_key(each): each for each in found}
-            unknown = [each for key, each in new.items() if key not in self.attempts]
-            if unknown:
-                return unknown
-        return []
+        return waiting
+
+    def _waiting(self) -> list[Proposal]:
+        """Return the proposals that nothing is known of, each setting with one share at a time."""
+        found: dict[str, Proposal] = {}
+        for each in self.proposed:
+            key = _attempt_key(each)
+            if key not in self.attempts:
+                found.setdefault(key[0], each)
+        return list(found.values())
 
     def _propose(self) -> list[Proposal]:
         tried, trials = self.tried, self.tuning.trials
         if trials is None:
             free = [each.cost + each.seconds == 0 for each in tried[-MOST_FREE:]]
-            spent = len(self.counted) < len(self.attempts)
+            spent = self._spending.is_spent(self._once)
             if spent or len(tried) >= MOST_SETTINGS or (len(free) == MOST_FREE and all(free)):
                 return []
             trials = len(tried) + AT_A_TIME
@@ -92,6 +104,8 @@ class Search:
         if not found and not self.proposed:
             raise PluginError(f"{who} proposed nothing")
         for setting, share in found:
+            if not isinstance(setting, Mapping):
+                raise PluginError(f"{who} must propose settings as dicts, got {setting!r:.100}")
             if set(setting) != set(spaces):
                 raise PluginError(
                     f"{who} must give a value for each of {', '.join(spaces)}, got {dict(setting)!r:.100}"

@@ -1,6 +1,7 @@
 """Nothing that a trial does reaches another one, whatever it leaves behind."""
 
 import json
+import os
 import shutil
 from dataclasses import replace
 from hashlib import blake2b
@@ -131,6 +132,24 @@ def test_a_module_that_a_method_imports_is_its_own(messy, cli):
     assert done.returncode == 0, done.stderr
     assert found(cli, "patchy") == [7, 7, 7]
     assert found(cli, "look") == [0, 0, 0]
+
+
+@pytest.mark.workers
+def test_programs_that_a_method_starts_have_the_users_import_path(messy, cli):
+    starts = "sp.run([sys.executable, '-c', 'import mine'], stderr=sp.DEVNULL).returncode"
+    plugin = (PLUGINS / "messy.py").read_text()
+    plugin = plugin.replace(
+        "COUNT[0] += 1\n        yield", f"os.environ.get('PYTHONPATH'); yield float({starts}); yield"
+    )
+    cli.write("messy.py", f"import subprocess as sp, sys\n{plugin}")
+    cli.write("library/mine.py", "")
+    cli.write("programs.toml", SUITE.format(repetitions=1) + '[[optimizer]]\nuse = "count"\n')
+    own = os.environ.get("PYTHONPATH", "")
+    cli("run", "programs.toml", "--no-report", PYTHONPATH=f"{cli.folder / 'library'}{os.pathsep}{own}")
+    assert found(cli, "count") == [0]
+    again = cli("run", "programs.toml", "--no-report", PYTHONPATH=own)
+    assert "1 trial runs again: the environment variable PYTHONPATH has changed" in again.stderr
+    assert found(cli, "count") == [1]
 
 
 @pytest.mark.thorough

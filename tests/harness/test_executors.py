@@ -38,6 +38,13 @@ def test_a_worker_of_a_revision_that_speaks_otherwise_is_refused(outcome_of, mon
         outcome_of()
 
 
+def test_a_worker_that_takes_too_long_to_start_is_said_to_import_too_much(outcome_of, monkeypatch):
+    monkeypatch.setattr(executor, "START_SECONDS", 0.01)
+    why = r"a worker process could not start: it was not ready after 0.01 s, what it imports takes too long"
+    with pytest.raises(BenchfwError, match=why):
+        outcome_of()
+
+
 COUNTING = """
 import os
 import signal

@@ -1,5 +1,6 @@
 """A run plans, leaves out what the store has, and keeps every outcome."""
 
+import contextlib
 import gc
 import tracemalloc
 from dataclasses import replace
@@ -203,6 +204,28 @@ def test_what_another_run_tried_again_in_vain_is_not_tried_a_third_time(go, regi
     monkeypatch.setattr(harness, "make_executor", lambda *_: executor)
     assert execute(early, registry, store, options, lambda _: None).faults == 2
     assert executor.ran == []
+
+
+def test_what_has_ended_is_kept_and_told_before_a_run_waits_for_another(go, registry, store, monkeypatch):
+    suite = parse_suite(SUITE, "my.toml")
+    agenda = prepare(suite, plan(suite, registry), registry, store, Options(), Changes())
+    kept = []
+    with Store(store.path) as elsewhere, contextlib.ExitStack() as lock:
+        other = elsewhere.begin("other", "", "", agenda.environment)
+        lock.enter_context(elsewhere.hold_run_lock(other))
+        elsewhere.reserve(other, agenda.keys(agenda.pending[:1]))
+
+        def sleep(_):
+            kept.append(elsewhere.newest())
+            lock.close()
+
+        monkeypatch.setattr(harness, "sleep", sleep)
+        monkeypatch.setattr(harness, "monotonic", lambda: 0.0)
+        run, _, events = go()
+    assert kept == [5]
+    names = [type(event).__name__ for event in events]
+    assert names == ["Begun", *["Started", "Finished"] * 5, "Awaited", "Started", "Finished"]
+    assert run.counts == {"done": 6}
 
 
 def test_trials_on_an_absent_backend_are_skipped_with_the_reason_and_tried_the_next_time(

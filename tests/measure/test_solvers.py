@@ -95,7 +95,7 @@ def test_efforts_between_are_tried_until_the_first_that_meets_the_target_is_know
     assert short < arrival <= enough <= short + max(1, 0.05 * enough)
     assert outcome.reason.endswith(f"at effort {enough}")
     assert len(records) == len(values)
-    assert check_outcome(change(outcome, records=tuple(records)), 1e9) is not None
+    assert check_outcome(change(outcome, records=tuple(records)), 1e9).status is Status.REACHED
 
 
 def test_a_budget_counts_the_last_call_alone_and_is_used_up_to_a_twentieth(follow):

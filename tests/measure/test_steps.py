@@ -5,12 +5,15 @@ import weakref
 
 import pytest
 
+import benchfw
 from benchfw.backends.device_events import DeviceEvent, read_trace
 from benchfw.backends.numpy_backend import NumpyBackend
 from benchfw.errors import BenchfwError
 from benchfw.measure.steps import Gap, Steps, measure_steps
 from benchfw.records import Budget, Spec, Trial
 from benchfw.registry import Given, Registry
+
+FOLDERS = []
 
 
 class _Line:
@@ -49,6 +52,24 @@ def _measure(method, before, count):
     given = [Given("problem", "line", _Line, ""), Given("optimizer", "it", method, "")]
     trial = Trial("optimizer", Spec("line"), Spec("it", label="it"), "numpy", 0, 0, Budget(iterations=1))
     return measure_steps(trial, Registry((), (), given), before, count)
+
+
+class _Write(_Walk):
+    def run(self, problem, rng):
+        for number, answer in enumerate(super().run(problem, rng)):
+            folder = benchfw.trial_folder()
+            FOLDERS.append(folder)
+            (folder / f"{number}.txt").touch(exist_ok=False)
+            yield answer
+
+
+def test_a_method_whose_steps_are_timed_has_a_folder_for_its_files_meanwhile():
+    FOLDERS.clear()
+    assert _measure(_Write, before=2, count=4).count == 4
+    assert len(FOLDERS) == 7
+    assert not any(each.exists() for each in FOLDERS)
+    with pytest.raises(BenchfwError, match="none is running"):
+        benchfw.trial_folder()
 
 
 def test_steps_on_the_host_have_seconds_and_cost_and_no_events():

@@ -10,7 +10,7 @@ from benchfw import Log
 def tune(toys, tmp_path):
     """Return a function that runs a suite that tunes in this process, and returns its result."""
 
-    def run(*methods, plugins=(), store="store.sqlite", **suite):
+    def run(*methods, plugins=(), store="store.sqlite", fresh=False, **suite):
         tables = {
             "repetitions": 3,
             "budget": {"iterations": 200},
@@ -20,8 +20,7 @@ def tune(toys, tmp_path):
             "optimizer": list(methods or ({"use": "slide", "step": Log(0.01, 1.9)},)),
             **suite,
         }
-        return benchfw.run(
-            tables, plugins=[str(toys), *map(str, plugins)], store=tmp_path / store, jobs=0, replay=False
-        )
+        files = [str(toys), *map(str, plugins)]
+        return benchfw.run(tables, plugins=files, store=tmp_path / store, jobs=0, replay=False, fresh=fresh)
 
     return run

@@ -6,6 +6,7 @@ import pytest
 
 from benchfw import Choice, Integer, Log
 from benchfw.errors import BenchfwError
+from benchfw.store import Store
 
 
 @pytest.mark.parametrize(
@@ -81,8 +82,11 @@ from benchfw.tuning import Proposal
 class Odd:
     is_sequence = False
 
+    def __init__(self):
+        {begins}
+
     def propose(self, spaces, trials, seed, tried):
-        {}
+        {body}
 
 @hookimpl
 def register_tuners(register):
@@ -96,6 +100,9 @@ def register_tuners(register):
         ("return []", "tuner 'odd' proposed nothing"),
         ("return None", "tuner 'odd' must propose a list of Proposals, got None"),
         ("return [{'step': 1.0}]", "must propose a list of Proposals"),
+        ("return [Proposal(5)]", "tuner 'odd' must propose settings as dicts, got 5"),
+        ("return [Proposal(None)]", "must propose settings as dicts, got None"),
+        ("return [Proposal(['step'])]", "must propose settings as dicts, got ['step']"),
         ("1 / 0", "tuner 'odd' raised ZeroDivisionError"),
         ("return [Proposal({'stepp': 1.0})]", "must give a value for each of step, got {'stepp': 1.0}"),
         ("return [Proposal({'step': 5.0})]", "proposed step = 5.0, outside of 0.01 to 1.9"),
@@ -105,9 +112,30 @@ def register_tuners(register):
     ],
 )
 def test_a_tuner_that_proposes_what_it_may_not_is_named(tune, plugin_file, body, why):
-    odd = plugin_file(TUNERS.format(body), "odd.py")
+    odd = plugin_file(TUNERS.format(begins="pass", body=body), "odd.py")
     with pytest.raises(BenchfwError, match=re.escape(why)):
         tune(plugins=[odd], tune={"trials": 8, "repetitions": 1, "tuner": "odd"})
+
+
+def test_a_tuner_that_cannot_begin_is_an_error_before_there_is_a_run(tune, plugin_file, tmp_path):
+    odd = plugin_file(TUNERS.format(begins="raise ValueError('no luck')", body="return []"), "odd.py")
+    for tuner, why in (("odd", "'odd' cannot be made: it raised ValueError: no luck"), ("grid", "too few")):
+        with pytest.raises(BenchfwError, match=why):
+            tune(
+                {"use": "slide", "step": Choice([0.1, 0.2, 0.3, 0.4, 0.5])},
+                plugins=[odd],
+                tune={"trials": 4, "repetitions": 1, "tuner": tuner},
+            )
+    with Store(tmp_path / "store.sqlite") as store:
+        assert store.runs() == []
+
+
+def test_a_tuner_may_propose_one_setting_at_two_shares_at_once(tune, plugin_file):
+    both = "return [] if tried else [Proposal({'step': 0.5}, 0.25), Proposal({'step': 0.5}, 1.0)]"
+    odd = plugin_file(TUNERS.format(begins="pass", body=both), "odd.py")
+    result = tune(plugins=[odd], tune={"trials": 2, "repetitions": 2, "tuner": "odd"}, target={})
+    assert list(result.tuning["share"]) == [0.25, 1.0]
+    assert sum(result.run.tuning_counts.values()) == 4
 
 
 @pytest.mark.thorough

@@ -9,8 +9,21 @@ from benchfw import Choice, Log
 from benchfw.errors import SuiteError
 from benchfw.measure.seeding import data_seed, method_seed
 from benchfw.store import Store
+from benchfw.tuning.searches import AT_A_TIME
 
 SLIDE = {"use": "slide", "step": Log(0.01, 1.9)}
+
+STOP = """
+from benchfw import hookimpl
+count = 0
+
+@hookimpl
+def trial_finished(trial, status):
+    global count
+    count += 1
+    if count == 7:
+        raise KeyboardInterrupt
+"""
 
 
 def results_of(result):
@@ -59,20 +72,7 @@ def test_a_larger_allowance_runs_only_what_is_new(tune):
 
 
 def test_what_was_interrupted_goes_on_and_runs_no_trial_twice(tune, plugin_file):
-    stop = plugin_file(
-        """
-from benchfw import hookimpl
-count = 0
-
-@hookimpl
-def trial_finished(trial, status):
-    global count
-    count += 1
-    if count == 7:
-        raise KeyboardInterrupt
-""",
-        "stop.py",
-    )
+    stop = plugin_file(STOP, "stop.py")
     with pytest.raises(KeyboardInterrupt, match=r"finished trials kept"):
         tune(plugins=[stop])
     result = tune()
@@ -83,6 +83,35 @@ def trial_finished(trial, status):
     assert 7 <= first.ended == result.reused <= 16
     assert max(Counter(keys).values()) == 1
     assert settings_of(result) == settings_of(tune(store="other.sqlite"))
+
+
+def test_what_another_run_has_just_tuned_is_taken_over(tune, monkeypatch):
+    reserve, others = Store.reserve, []
+
+    def reserve_late(*given):
+        monkeypatch.setattr(Store, "reserve", reserve)
+        others.append(tune())
+        return reserve(*given)
+
+    monkeypatch.setattr(Store, "reserve", reserve_late)
+    result = tune()
+    assert (others[0].reused, result.reused, result.run.ended) == (0, 19, 19)
+    assert settings_of(result) == settings_of(others[0])
+
+
+def test_a_claim_about_a_tuned_method_that_was_written_after_its_verdict_says_so(tune):
+    claim = {
+        "says": "it arrives",
+        "method": "slide",
+        "quantity": "cost to target",
+        "value": {"below": 1e3},
+    }
+    tune()
+    for fresh in (True, False):
+        late = tune(claim=[claim], fresh=fresh)
+        assert [each["seen"] for each in late.run.environment.claims] == [3]
+        assert "not pre-registered" in str(late)
+    assert "not pre-registered" not in str(tune(claim=[claim], store="other.sqlite"))
 
 
 def test_methods_with_equal_spaces_try_the_same_settings_on_every_problem(tune):
@@ -123,6 +152,30 @@ def test_an_allowance_in_cost_stops_at_the_setting_that_spends_it(tune):
     spent = tuning["cost"].cumsum()
     assert spent.iloc[-1] >= 300 > spent.iloc[-2]
     assert settings_of(result)[0] == tuning[tuning["chosen"]]["step"].item()
+
+
+def test_an_allowance_in_cost_that_is_spent_exactly_is_not_exceeded(tune):
+    short = {"budget": {"iterations": 10}, "target": {"gap": 1e-30}}
+    for settings in (4, 6):
+        result = tune(tune={"cost": 10.0 * settings, "repetitions": 1}, store=f"{settings}.sqlite", **short)
+        assert set(result.tuning["cost"]) == {10.0}
+        assert len(result.tuning) == settings
+        ran = sum(result.run.tuning_counts.values())
+        assert ran == -(-settings // AT_A_TIME) * AT_A_TIME  # nothing was asked for that cannot count
+
+
+def test_a_run_says_how_many_trials_it_has_as_soon_as_that_is_known(tune, plugin_file, tmp_path):
+    for allowed, there in (({"cost": 1e5}, "trials so far"), ({"trials": 4}, "of 11 trials")):
+        (kind,) = allowed
+        stop = plugin_file(STOP, f"stop_at_{kind}.py")
+        with pytest.raises(KeyboardInterrupt):
+            tune(plugins=[stop], tune={**allowed, "repetitions": 2}, store=f"{kind}.sqlite")
+        with Store(tmp_path / f"{kind}.sqlite") as opened:
+            stopped = opened.run(1)
+        assert f"run 1 was stopped: {stopped.ended} {there}; the same" in stopped.standing
+    for allowed in ({"cost": 3000.0}, {"tuner": "halving", "trials": 3}):
+        run = tune(tune={**allowed, "repetitions": 2}, store="other.sqlite").run
+        assert run.environment.trials == run.ended > 11
 
 
 def test_a_metric_at_the_end_is_chosen_by_runs_that_do_not_stop_at_the_target(tune):

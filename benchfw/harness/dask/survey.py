@@ -26,7 +26,7 @@ from benchfw.harness.identity import HASH_PREFIX, TrialSources, datasets_read
 from benchfw.provenance import Environment
 from benchfw.records import Spec, Trial
 from benchfw.registry import GIVEN, Registry
-from benchfw.system import count_usable_cores
+from benchfw.system import count_usable_cores, set_path_of_programs
 
 SURVEY_SECONDS = 1800.0  # a machine may have to fetch a data set first
 
@@ -128,7 +128,13 @@ def survey_apart(request: SurveyRequest) -> MachineSurvey:
     try:
         done = subprocess.run(
             [sys.executable, "-P", "-m", __name__],
-            input=json.dumps({**asdict(request), "path": sys.path}),
+            input=json.dumps(
+                {
+                    **asdict(request),
+                    "path": sys.path,
+                    "path_of_programs": os.environ.get("PYTHONPATH", ""),
+                }
+            ),
             env={**os.environ, "PYTHONPATH": str(Path(benchfw.__file__).parent.parent)},
             capture_output=True,
             text=True,
@@ -154,6 +160,7 @@ def main() -> None:
     """Answer on standard output; what plugins print goes to standard error."""
     asked = json.load(sys.stdin)
     sys.path[:] = asked.pop("path")
+    set_path_of_programs(asked.pop("path_of_programs"))
     asked = {name: tuple(each) if isinstance(each, list) else each for name, each in asked.items()}
     with contextlib.redirect_stdout(sys.stderr):
         try:

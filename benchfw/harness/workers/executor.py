@@ -203,7 +203,9 @@ class LocalExecutor:
         try:
             replies = worker.receive()
         except WorkerDied:
-            outcome = worker.lost() if worker.ready else self._not_started(worker, waiting)
+            outcome = (
+                worker.lost() if worker.ready else self._not_started(worker, worker.how_it_ended(), waiting)
+            )
         else:
             if replies:
                 yield from self._take(worker, replies, waiting)
@@ -211,7 +213,8 @@ class LocalExecutor:
             if worker.ready or monotonic() - worker.began <= START_SECONDS:
                 outcome = self._beyond_limits(worker)
             else:
-                outcome = self._not_started(worker, waiting)
+                late = f"was not ready after {START_SECONDS:g} s, what it imports takes too long"
+                outcome = self._not_started(worker, late, waiting)
         if outcome is not None:
             trial = worker.end()
             self._learn(trial, NOTHING)
@@ -283,9 +286,9 @@ class LocalExecutor:
             return worker.stopped(Status.TIMEOUT, reason)
         return None
 
-    def _not_started(self, worker: WorkerProcess, waiting: TrialQueue) -> Outcome | None:
+    def _not_started(self, worker: WorkerProcess, why: str, waiting: TrialQueue) -> Outcome | None:
         """Let another worker try the trial, a few times."""
-        reason = f"a worker process could not start: it {worker.how_it_ended()}{worker.last_words()}"
+        reason = f"a worker process could not start: it {why}{worker.last_words()}"
         trial = worker.trial
         if trial is None:
             raise BenchfwError(reason)

@@ -21,6 +21,8 @@ from benchfw.harness.workers.messages import Setup
 from benchfw.harness.workers.supervisor import TRIALS
 from benchfw.system import CAN_SUPERVISE, end_children
 
+HOME = str(Path(benchfw.__file__).parent.parent)
+"""The folder from which benchfw is imported."""
 STOP_SECONDS = 10.0  # that a supervisor may take to end all that a worker started
 
 
@@ -43,23 +45,27 @@ def start_worker(
     env: Mapping[str, str],
     stdout: int = subprocess.DEVNULL,
     handed_down: Sequence[int] = (),
+    overlay: Sequence[str] = (),
 ) -> Started:
     """Start a worker that runs `serve` of a module.
 
     It writes to standard error here, and to the open files that are handed down where the system can; only a
-    supervised worker has a standard output besides the pipe.
+    supervised worker has a standard output besides the pipe. Its own Python starts with benchfw and the
+    overlay alone on its path; programs that it starts have PYTHONPATH, after the overlay, as it is here.
     """
     request_read, request_write = os.pipe()
     reply_read, reply_write = os.pipe()
     theirs = [request_read, reply_write]
     # -P: a random.py in the user's folder is not ours; the parent's own import path follows in the setup
     python = (sys.executable, "-P", "-m")
+    path_of_programs = os.pathsep.join(filter(None, [*overlay, env.get("PYTHONPATH")]))
+    env = {**env, "PYTHONPATH": os.pathsep.join([*overlay, HOME])}
     lifeline = None
     if CAN_SUPERVISE:
         lifeline_read, lifeline = os.pipe()
         theirs.append(lifeline_read)
         process = subprocess.Popen(
-            [*python, "benchfw.harness.workers.supervisor", *map(str, theirs), module],
+            [*python, "benchfw.harness.workers.supervisor", *map(str, theirs), module, path_of_programs],
             pass_fds=(*theirs, *handed_down),
             stdin=subprocess.DEVNULL,
             stdout=stdout,
@@ -69,7 +75,7 @@ def start_worker(
         )
     else:
         process = subprocess.Popen(
-            [*python, "benchfw.harness.workers.unsupervised", module],
+            [*python, "benchfw.harness.workers.unsupervised", module, path_of_programs],
             stdin=request_read,
             stdout=reply_write,
             stderr=stderr,
@@ -108,7 +114,4 @@ def environment_of(setup: Setup, device: Device | None) -> dict[str, str]:
         variables[device.variable] = device.number
     if setup.other_hashes:
         variables["PYTHONHASHSEED"] = str(secrets.randbelow(2**32 - 1) + 1)
-    return {
-        **variables,
-        "PYTHONPATH": os.pathsep.join([*setup.overlay, str(Path(benchfw.__file__).parent.parent)]),
-    }
+    return variables

@@ -30,7 +30,10 @@ class FileLink:
         self.log, self.replies = Log(), Log()
         self.replies_handle = self.replies.fileno()  # that the worker writes to
         self._started = start_worker(
-            stderr=self.log.fileno(), env=environment_of(setup, device), handed_down=[self.replies_handle]
+            stderr=self.log.fileno(),
+            env=environment_of(setup, device),
+            handed_down=[self.replies_handle],
+            overlay=setup.overlay,
         )
         self.process = self._started.process
         os.set_blocking(self._started.replies, False)
@@ -68,7 +71,7 @@ class PipeLink:
 
     def __init__(self, setup: Setup, device: Device | None) -> None:
         log, theirs = os.pipe()
-        self._started = start_worker(stderr=theirs, env=environment_of(setup, device))
+        self._started = start_worker(stderr=theirs, env=environment_of(setup, device), overlay=setup.overlay)
         os.close(theirs)
         self.process = self._started.process
         self.log, self.replies = PipeReader(log), PipeReader(self._started.replies)

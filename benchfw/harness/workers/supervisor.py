@@ -17,7 +17,13 @@ import traceback
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from benchfw.system import adopt_orphans, can_adopt_orphans, die_with_parent, leave_no_core
+from benchfw.system import (
+    adopt_orphans,
+    can_adopt_orphans,
+    die_with_parent,
+    leave_no_core,
+    set_path_of_programs,
+)
 
 TRIALS = "benchfw.harness.workers.worker"
 OUT_OF_MEMORY = 77  # the exit code of a worker that had no memory left to say so
@@ -26,9 +32,11 @@ OUT_OF_MEMORY = 77  # the exit code of a worker that had no memory left to say s
 def main() -> None:
     """Start from the command line: file descriptors of requests, replies and lifeline.
 
-    A module may follow whose `serve` is to run instead of that of trials.
+    A module may follow whose `serve` is to run instead of that of trials, and PYTHONPATH of the programs that
+    it starts.
     """
     requests, replies, lifeline = map(int, sys.argv[1:4])
+    set_path_of_programs("".join(sys.argv[5:]))
     adopt_orphans()
     worker = os.fork()
     if worker == 0:

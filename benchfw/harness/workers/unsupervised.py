@@ -11,13 +11,14 @@ import sys
 import threading
 
 from benchfw.harness.workers.supervisor import end_process
-from benchfw.system import end_children
+from benchfw.system import end_children, set_path_of_programs
 
 CHUNK = 1 << 16  # bytes
 
 
 def main() -> None:
-    """Start from the command line: the module whose `serve` is to run."""
+    """Start from the command line: the module whose `serve` is to run, PYTHONPATH of what it starts."""
+    set_path_of_programs("".join(sys.argv[2:]))
     given, replies = os.dup(0), os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
