@@ -14,8 +14,8 @@ from benchfw.suite import read_suite
 SUITES = Path(benchfw_variational.__file__).parent / "suites" / "variational"
 CLAIMS = {path.stem: read_suite(path).claims for path in sorted(SUITES.glob("*.toml"))}
 PLACES = {
-    "§3.2", "§4", "§5.1", "§6", "§7.2", "Proposition 1", "Proposition 2", "Proposition 3", "Figure 1",
-    "Figure 2", "Figure 3", "Table 1", "Appendix A.1", "Appendix C", "Appendix F", "Appendix G",
+    "§3.2", "§4", "§5.1", "§5.2", "§6", "§7.2", "Proposition 1", "Proposition 2", "Proposition 3", "Figure 1",
+    "Figure 2", "Figure 3", "Appendix A.1", "Appendix C", "Appendix F", "Appendix G",
 }  # fmt: skip
 
 
