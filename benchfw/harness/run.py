@@ -129,7 +129,7 @@ class GoingRun:
     def perform(self, agenda: Agenda, first: int = 0, phase: Phase = "verdict") -> Integers:
         """Run what is pending of an agenda, whose positions in the run begin at `first`.
 
-        Return the id of each trial in the store, whoever ran it; 0 of those that a fault kept from running.
+        Return the id of each trial in the store, whichever run made it; 0 where a fault came first.
         """
         store, options = self._store, self._options
         known, pending, added = np.flatnonzero(agenda.stored), agenda.pending, np.zeros_like(agenda.stored)

@@ -148,7 +148,7 @@ def _whole(what: str, number: int) -> int:
     """Return a whole number of at most 64 bits: SQLite has no larger ones, and none of NumPy's."""
     found = number if type(number) is int else int(number)
     if found != number or not -(2**63) <= found < 2**63:
-        raise ValueError(f"{what} is {number!r:.50}, which is no whole number of at most 64 bits")
+        raise ValueError(f"{what} is {number!r:.50}, which is not a whole number of at most 64 bits")
     return found
 
 

@@ -60,7 +60,7 @@ class Search:
         return Spending(self.tuning.cost, self.tuning.seconds)
 
     def ask(self) -> list[Proposal]:
-        """Return what to try next, nothing at the end; the same until something is told.
+        """Return what to try next: the same until results are told, and nothing at the end.
 
         What is proposed again counts against the allowance, and is not run again.
         """

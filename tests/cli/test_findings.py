@@ -303,6 +303,10 @@ def test_a_missing_claim_says_what_data_a_run_needs():
     use = "bowl"
     label = "synthetic"
     dataset = "counts-like(rows=10)"
+    [[problem]]
+    use = "bowl"
+    label = "stream"
+    dataset = "mnist-8m-like"
     [[optimizer]]
     use = "fast"
     [[claim]]

@@ -145,7 +145,7 @@ def test_numbers_and_texts_of_other_libraries_come_back_as_those_of_python(store
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"peak_memory": 0.5}, r"peak_memory is 0\.5, which is no whole number"),
+        ({"peak_memory": 0.5}, r"peak_memory is 0\.5, which is not a whole number"),
         ({"peak_memory": 2**63}, "peak_memory is 9223372036854775808"),
         ({"peak_memory": math.inf}, "infinity"),
         ({"prepare_cost": "much"}, "must be real number, not str"),

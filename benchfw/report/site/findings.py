@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from benchfw.analysis.claims import Standing
 from benchfw.claims import Claim
 from benchfw.claims.read import read_claim
-from benchfw.data import is_synthetic
+from benchfw.data.catalog import find_synthetic
 from benchfw.errors import StoreError, SuiteError
 from benchfw.provenance import Run, identify
 from benchfw.records import Result
@@ -202,9 +202,10 @@ def _findings(name: str, suite: Suite, bundles: Sequence[Bundle]) -> Iterator[Fi
 
 def _describe_absence(suite: Suite) -> str:
     """Return that a suite has no bundle, and what data sets a run of it needs."""
-    named = [str(each.get("dataset", "")) for each in suite.tables.get("problem", ())]
+    named = [str(each["dataset"]) for each in suite.tables.get("problem", ()) if "dataset" in each]
     plain = dict.fromkeys(each.partition("(")[0].strip() for each in named)
-    sets = [name for name in plain if name and not is_synthetic(name)]
+    made = find_synthetic(named)
+    sets = [name for name in plain if name not in made]
     reads = f", which reads the data set{'s' * (len(sets) > 1)} {join_names(sets)}" if sets else ""
     return f"no bundle of this suite{reads}"
 
