@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import psutil
 import pytest
 
 from benchfw.testing import CheckStatus, Effort, run_checks, subjects_of
+
+EFFORT = Effort(seconds=0.05, iterations=20)
 
 OPTIMIZER = '''
 import numpy as np
@@ -67,8 +72,7 @@ FAULTS = {
 
 
 def outcomes(path, only=None, timeout=60.0):
-    effort = Effort(seconds=0.05, iterations=20, timeout=timeout)
-    return list(run_checks(subjects_of(str(path), effort=effort), only))
+    return list(run_checks(subjects_of(str(path), effort=replace(EFFORT, timeout=timeout)), only))
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -250,6 +254,22 @@ def test_what_is_wrong_with_a_problem_is_said_of_it_and_not_of_the_methods_besid
     assert told in failed.detail
     (met,) = (each for each in found if each.check.name == "meets-a-problem")
     assert f"; not on bowl: {told}" in met.detail
+
+
+@pytest.mark.parametrize("fault", ["no metrics", "a list"])
+def test_what_is_wrong_on_every_backend_is_said_of_the_host(plugin_file, fault):
+    before, after, check, _ = BROKEN_PROBLEMS[fault]
+    other = (Path(__file__).parent / "broken" / "own_words.py").read_text()
+    other = other.replace(
+        "return np.asarray(values)", "return values if np.isscalar(values) else values.view(np.ndarray)"
+    )
+    path = plugin_file(OPTIMIZER + PROBLEM.replace(before, after) + other, "bad.py")
+    bowl, bad = (each for each in subjects_of(str(path), effort=EFFORT) if each.kind != "backend")
+    found = list(run_checks([bowl, bad]))
+    (failed,) = (each for each in found if each.status is CheckStatus.FAILED)
+    assert (failed.subject, failed.check.name) == ("problem bowl", check)
+    (met,) = (each for each in found if each.check.name == "every-backend" and each.subject == str(bad))
+    assert "own-words" in met.detail
 
 
 def test_a_gradient_that_belongs_to_no_value_may_have_a_shape_of_its_own(plugin_file):

@@ -1,4 +1,4 @@
-"""All checks in the order in which they run: how a plugin is built, what all roles promise, each role."""
+"""All checks, in the order in which they run."""
 
 from __future__ import annotations
 
@@ -28,9 +28,7 @@ CHECKS: tuple[Check, ...] = (
     randomness.different_seed,
     randomness.global_random_state,
     portability.dtype_kept,
-    portability.every_backend,
     general.parameters_kept,
-    portability.no_mix_up,
     general.inputs_kept,
     general.calls_counted,
     randomness.remembers_nothing,
@@ -64,6 +62,8 @@ CHECKS: tuple[Check, ...] = (
     optimizers.bound_holds,
     optimizers.fixed_point,
     optimizers.search_spaces,
+    portability.every_backend,
+    portability.no_mix_up,
     backends.arrays_come_back,
     backends.arrays_are_owned,
     backends.same_bits,

@@ -19,7 +19,7 @@ from benchfw.testing.answers import (
     yields,
 )
 from benchfw.testing.check import CheckFailed, NotApplicable, define_check, require
-from benchfw.testing.oracles import LIKE_PARAMETERS, oracle_calls
+from benchfw.testing.oracles import LIKE_PARAMETERS, find_wrong_shape, oracle_calls
 from benchfw.testing.problems import Setting
 from benchfw.testing.subject import Subject
 
@@ -94,6 +94,8 @@ def _results(subject: Subject, setting: Setting, backend: Backend) -> NDArray[np
     if not hasattr(problem, "start") or not is_array(problem.start()):
         raise NotApplicable("it has no array to start at, where oracles could be compared")
     place = point_near_start(problem)
+    if find_wrong_shape(problem, place):
+        raise NotApplicable("its oracles do not return what they should: see shapes-kept")
     oracles = [getattr(problem, name) for name in ("value", "grad") if hasattr(problem, name)]
     return np.concatenate(
         [
