@@ -14,7 +14,7 @@ from benchfw.api.running import execute_planned, on_cluster
 from benchfw.api.watching import watch_run
 from benchfw.backends.threads import default_threads
 from benchfw.errors import BenchfwError
-from benchfw.harness.events import Awaited, Begun, Event, Replaying
+from benchfw.harness.events import Begun, Told
 from benchfw.harness.options import Options
 from benchfw.provenance import DEFAULT_STORE, Changes, Run
 from benchfw.report.text import plural, printable
@@ -88,7 +88,7 @@ def run_with_progress(
             watch_run(planned.suite.title, progress, live=options.jobs > 0) as show,
         ):
 
-            def listen(event: Begun | Awaited | Replaying | Event) -> None:
+            def listen(event: Told) -> None:
                 if isinstance(event, Begun):
                     begun.append(event.run)
                 show(event)

@@ -11,10 +11,10 @@ from time import monotonic
 from typing import Any
 
 from benchfw.api.progress import DRAWN_A_SECOND, Pace, describe_replays, display, fault_line, standing
-from benchfw.harness.events import Awaited, Begun, Event, Finished, Listener, Replaying
+from benchfw.harness.events import Awaited, Finished, Listener, Replaying, Told
 from benchfw.report.text import plural
 
-Shown = Callable[[Begun | Awaited | Replaying | Event], None]
+Shown = Callable[[Told], None]
 
 _BAR = (
     '<div style="font-size:13px;max-width:46em"><b>{title}</b> &nbsp;{said}'
@@ -38,7 +38,7 @@ def watch_run(title: str, progress: bool | None, *, live: bool = True) -> Iterat
     else:
         with display(title, live=live) as lines:
 
-            def listen(event: Begun | Awaited | Replaying | Event) -> None:
+            def listen(event: Told) -> None:
                 if not isinstance(event, Awaited | Replaying):
                     lines(event)
 
@@ -61,7 +61,7 @@ def _in_notebook(title: str) -> Iterator[Shown]:
     pace, last = Pace(), -1.0
     handle = _notebook_display()(_bar(title, "preparing", 0), raw=True, display_id=True)
 
-    def shown(event: Begun | Awaited | Replaying | Event) -> None:
+    def shown(event: Told) -> None:
         nonlocal last
         if isinstance(event, Awaited):
             said = f"waiting for {plural(event.trials, 'trial')} of another run"

@@ -21,7 +21,16 @@ from benchfw.cli.options import echo_json
 from benchfw.cli.preview import describe_outdated, describe_too_few
 from benchfw.cli.verbs.compare import comparison_data, print_comparison
 from benchfw.errors import StoreError
-from benchfw.harness.events import Awaited, Begun, Event, Finished, Listener, Replaying
+from benchfw.harness.events import (
+    Awaited,
+    Begun,
+    Finished,
+    Listener,
+    Replaying,
+    Step,
+    TakenOver,
+    Told,
+)
 from benchfw.harness.options import Options
 from benchfw.provenance import Run
 from benchfw.registry import Registry
@@ -197,7 +206,7 @@ def listen_to_run(
         shown = stack.enter_context(display(title, live=live))
         file = stack.enter_context(_open_events(events)) if events else None
 
-        def listen(event: Begun | Awaited | Replaying | Event) -> None:
+        def listen(event: Told) -> None:
             if isinstance(event, Awaited):
                 runs = ", ".join(map(str, event.runs))
                 click.echo(f"benchfw: waiting for {plural(event.trials, 'trial')} of run {runs}", err=True)
@@ -239,9 +248,11 @@ def _write(file: IO[str], line: str) -> None:
         ) from None
 
 
-def _event_data(event: Begun | Event) -> dict[str, object]:
+def _event_data(event: Step) -> dict[str, object]:
     if isinstance(event, Begun):
         return {"event": "planned", "phase": event.phase, "trials": event.total, "reused": event.reused}
+    if isinstance(event, TakenOver):
+        return {"event": "taken over", "trials": sum(event.by_cell.values())}
     trial = event.trial
     data: dict[str, object] = {
         "event": "finished" if isinstance(event, Finished) else "started",

@@ -73,13 +73,24 @@ class Awaited:
 
 
 @dataclass(frozen=True)
+class TakenOver:
+    """Another run on the same store has ended trials that were to run here: so many of each cell."""
+
+    by_cell: Mapping[Cell, int]
+
+
+@dataclass(frozen=True)
 class Replaying:
     """All trials have ended; so many of them are run a second time."""
 
     trials: int
 
 
-Listener = Callable[[Begun | Awaited | Replaying | Event], None]
+Step = Begun | TakenOver | Event
+"""What changes how far a run is."""
+
+Told = Step | Awaited | Replaying
+Listener = Callable[[Told], None]
 
 
 class Executor(Protocol):

@@ -29,6 +29,7 @@ from benchfw.harness.events import (
     Listener,
     Phase,
     Replaying,
+    TakenOver,
     Waiting,
 )
 from benchfw.harness.executors import count_at_once, make_executor
@@ -328,8 +329,10 @@ def _rounds(
                 found, _ = find_stored(
                     agenda, free, store, retry_failed=options.retry_failed, since=agenda.newest
                 )
-                take_over(free[found > 0], found[found > 0])
-                free = free[found == 0]
+                theirs_by_now, free = free[found > 0], free[found == 0]
+                take_over(theirs_by_now, found[found > 0])
+                if len(theirs_by_now):
+                    listen(TakenOver(agenda.count_by_cell(theirs_by_now)))
             yield free
         elif len(waiting):
             yield free

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from benchfw.api.planning import plan_suite
+from benchfw.api.progress import Pace
 from benchfw.api.running import look_up
 from benchfw.api.session import run as run_suite
 from benchfw.backends import get_backend
@@ -177,7 +178,7 @@ def test_an_interrupted_run_keeps_what_was_finished_and_is_taken_up_again(go, st
 def test_what_another_run_finished_since_the_first_look_is_not_run_again(registry, store, monkeypatch):
     suite = parse_suite(SUITE, "my.toml")
     early = prepare(suite, plan(suite, registry), registry, store, Options(replay=False), Changes())
-    runs = {}
+    runs, pace = {}, Pace()
     for name in ("late", "early"):
         executor = Here(registry)
         monkeypatch.setattr(harness, "make_executor", lambda *_, executor=executor: executor)
@@ -187,9 +188,10 @@ def test_what_another_run_finished_since_the_first_look_is_not_run_again(registr
             else prepare(suite, plan(suite, registry), registry, store, Options(replay=False), Changes())
         )
         runs[name] = (
-            execute(agenda, registry, store, Options(replay=False), lambda _: None),
+            execute(agenda, registry, store, Options(replay=False), pace.hear),
             len(executor.ran),
         )
+        assert (pace.left, pace.seconds_left()) == (0, 0)
     assert runs["late"][1] == 6
     assert runs["early"][1] == 0
     assert (runs["early"][0].counts, runs["early"][0].reused) == ({"done": 6}, 6)

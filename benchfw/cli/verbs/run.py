@@ -137,7 +137,7 @@ def _parse_wait(_context: click.Context, _option: click.Parameter, value: str | 
 @click.option(
     "--events",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Append a JSON line to this file when trials are planned, and when each starts and ends.",
+    help="Append a JSON line to this file when trials are planned, start, end, or come from another run.",
 )
 @click.option(
     "--from-bundle",
