@@ -168,6 +168,17 @@ class Store:
             self._seal(run)
         return run
 
+    @explain_sqlite_errors
+    def add_run(
+        self, suite: str, title: str, environment: Environment, trials: Iterable[tuple[Trial, Outcome]]
+    ) -> int:
+        """Keep a run that has ended with all its trials, or nothing of it; return its id."""
+        with self._transaction():
+            run = self.begin(suite, title, "", environment)
+            self.add_all(run, [(position, *each) for position, each in enumerate(trials)])
+            self.finish(run)
+        return run
+
     @explain_bad_rows
     def first_registered(self, claim: str, about: Collection[str] = (), *, quick: bool = False) -> str:
         """Return when a claim, by its hash, was first part of a run here; nothing if it never was.
@@ -321,6 +332,9 @@ class Store:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
+        if self._base.in_transaction:  # that of a caller, who ends it
+            yield
+            return
         self._base.execute("BEGIN IMMEDIATE")
         try:
             yield

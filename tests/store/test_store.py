@@ -176,6 +176,16 @@ def test_a_trial_that_cannot_be_kept_leaves_nothing_of_itself(store, make_trial)
     assert len(store.results(run)) == 2
 
 
+def test_a_run_that_is_added_whole_leaves_nothing_where_one_of_its_trials_cannot_be_kept(store, make_trial):
+    good, bad = (make_trial(key="good"), GOOD), (make_trial(key="bad"), replace(GOOD, seconds=math.nan))
+    with pytest.raises(StoreError, match="cannot be stored"):
+        store.add_run("suite", "", Environment(Machine()), [good, bad])
+    assert (store.runs(), store.known(["good"])) == ([], {})
+    run = store.add_run("suite", "", Environment(Machine()), [good])
+    assert store.run(run).finished
+    assert len(store.results(run)) == 1
+
+
 def test_what_was_added_is_there_when_the_file_is_opened_again(tmp_path, make_trial):
     path = tmp_path / "store.sqlite"
     with Store(path, create=True) as opened:

@@ -54,9 +54,7 @@ def command(file: Path, program: str | None, plugins: tuple[str, ...], store: Pa
         raise BenchfwError(f"nothing imports results of '{name}'{nearest(name, known)}")
     found = known[name].factory().read_run(file)
     with Store(store, create=True) as opened:
-        run = opened.begin(found.suite, found.title, "", found.environment)
-        opened.add_all(run, [(position, *each) for position, each in enumerate(found.trials)])
-        opened.finish(run)
+        run = opened.add_run(found.suite, found.title, found.environment, found.trials)
     click.echo(printable(f"run {run}: {plural(len(found.trials), 'trial')} of {file}, kept in {store}"))
     elsewhere = "" if store == DEFAULT_STORE else f" --store {quote(str(store))}"
     click.echo(printable(f"next: benchfw report {run}{elsewhere}"))
