@@ -16,12 +16,12 @@ from benchfw.system import session
 
 
 class TrialFiles:
-    """The files of the trial that runs meanwhile, removed after it unless a folder is given to keep them."""
+    """The files of the trial that runs meanwhile: removed after it, or `kept` in a folder of its own."""
 
-    __slots__ = ("_trial", "kept_in", "made")
+    __slots__ = ("kept", "made")
 
-    def __init__(self, trial: Trial, kept_in: str = "") -> None:
-        self._trial, self.kept_in = trial, kept_in
+    def __init__(self, kept: Path | None = None) -> None:
+        self.kept = kept
         self.made: Path | None = None
 
     def __enter__(self) -> Self:
@@ -35,14 +35,7 @@ class TrialFiles:
     def folder(self) -> Path:
         """Return the trial's folder, made empty at the first call."""
         if self.made is None:
-            trial = self._trial
-            number = f"tuning-{trial.key[:12]}" if trial.tuning else str(trial.repetition)
-            labels = (trial.problem.label, trial.method.label, trial.backend, number)
-            kept = Path(self.kept_in, *map(part_of_path, labels))
-            place = kept if self.kept_in else _own_folder(scratch_folder(session())) / str(os.getpid())
-            remove_folder(place)
-            place.mkdir(parents=True)
-            self.made = place
+            self.made = _make_empty(self.kept or _scratch())
         return self.made
 
     def keep_answer(self, answer: Any) -> None:
@@ -60,10 +53,36 @@ class TrialFiles:
 
     def close(self) -> None:
         """Remove what is not kept."""
-        if self.made is not None and not self.kept_in:
-            remove_folder(self.made)
-            with contextlib.suppress(OSError):  # another trial of the worker may have its own in there
-                self.made.parent.rmdir()
+        if self.made is not None and self.kept is None:
+            _remove_scratch(self.made)
+
+
+class CheckFiles(TrialFiles):
+    """The files of what a check runs: each problem and method that it begins has a folder of its own."""
+
+    __slots__ = ("_begun", "_root")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._root: Path | None = None
+        self._begun = 0
+
+    def begin(self) -> None:
+        """Have the next call make another folder; those before stay until the check ends."""
+        self._begun += 1
+        self.made = None
+
+    def folder(self) -> Path:
+        """Return the folder of what was begun last, made empty at the first call."""
+        if self.made is None:
+            self._root = self._root or _make_empty(_scratch())
+            self.made = _make_empty(self._root / str(self._begun))
+        return self.made
+
+    def close(self) -> None:
+        """Remove all of them."""
+        if self._root is not None:
+            _remove_scratch(self._root)
 
 
 current_files: ContextVar[TrialFiles | None] = ContextVar("current_files", default=None)
@@ -72,8 +91,21 @@ current_files: ContextVar[TrialFiles | None] = ContextVar("current_files", defau
 def keep_answer(answer: Any) -> None:
     """Save the last answer of the trial that is running, where its files are kept."""
     files = current_files.get()
-    if files is not None and files.kept_in:
+    if files is not None and files.kept is not None:
         files.keep_answer(answer)
+
+
+def begin_files() -> None:
+    """Have `trial_folder` return a new folder from now on, if a check is what runs."""
+    files = current_files.get()
+    if isinstance(files, CheckFiles):
+        files.begin()
+
+
+def kept_folder(trial: Trial, place: str) -> Path:
+    """Return where in a folder the files of a trial are kept."""
+    number = f"tuning-{trial.key[:12]}" if trial.tuning else str(trial.repetition)
+    return Path(place, *map(part_of_path, (trial.problem.label, trial.method.label, trial.backend, number)))
 
 
 def scratch_folder(worker: int) -> Path:
@@ -81,6 +113,22 @@ def scratch_folder(worker: int) -> Path:
     import tempfile
 
     return Path(tempfile.gettempdir(), f"benchfw-{worker}")
+
+
+def _scratch() -> Path:
+    return _own_folder(scratch_folder(session())) / str(os.getpid())
+
+
+def _remove_scratch(path: Path) -> None:
+    remove_folder(path)
+    with contextlib.suppress(OSError):  # another trial of the worker may have its own in there
+        path.parent.rmdir()
+
+
+def _make_empty(path: Path) -> Path:
+    remove_folder(path)
+    path.mkdir(parents=True)
+    return path
 
 
 def _own_folder(path: Path) -> Path:

@@ -73,11 +73,11 @@ def measure_steps(trial: Trial, registry: Registry, before: int, count: int) -> 
 
     On a device, where tracing takes time, the same steps are made again to be traced, from the same seeds.
     """
-    with TrialFiles(trial):
+    with TrialFiles():
         times = _time(before, count, trial, registry)
     events = None
     if get_backend(trial.backend).on_device:
-        with TrialFiles(trial):
+        with TrialFiles():
             events = _trace(before, count, trial, registry)
     seconds, cpu_seconds, cost = (each / count for each in times)
     return Steps(count, seconds, cpu_seconds, cost, events)

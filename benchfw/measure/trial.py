@@ -18,7 +18,7 @@ from benchfw.measure.audit import Rebuild
 from benchfw.measure.clock import Clock, is_device, is_wall_time
 from benchfw.measure.endings import facts_of_method, outcome_of, with_parts
 from benchfw.measure.estimators import measure_estimator
-from benchfw.measure.files import TrialFiles
+from benchfw.measure.files import TrialFiles, kept_folder
 from benchfw.measure.kernels import kernel_arguments, measure_kernel
 from benchfw.measure.meter import Emit
 from benchfw.measure.optimizers import measure_optimizer
@@ -54,7 +54,7 @@ def run_trial(
         from benchfw.data.split import validation_seed  # few trials need it, and all pay for an import
 
         validation_seed.set(drawn_from)
-    with TrialFiles(trial, keep_in):
+    with TrialFiles(kept_folder(trial, keep_in) if keep_in else None):
         try:
             cost_unit, measure = build_trial(trial, registry, drawn_from, seed)
             outcome = measure(emit)

@@ -21,6 +21,7 @@ from typing import IO, Any
 from benchfw.harness.inputs import THREAD_VARIABLES
 from benchfw.harness.workers.deaths import describe_end
 from benchfw.loading import fault_text
+from benchfw.measure.files import CheckFiles
 from benchfw.system import CAN_FORK_TRIALS, count_threads, set_path_of_programs
 from benchfw.testing.check import FAULTS, time_limit
 from benchfw.testing.subject import CheckTarget, Subject, subjects_of
@@ -125,7 +126,7 @@ def _answer(subject: Subject, problem: str, seconds: float) -> list[float] | str
     own, others = subject.candidates()
     setting = next(each for each in (*own, *others) if each.name == problem)
     try:
-        with subject.registry.activate(), time_limit(seconds):
+        with subject.registry.activate(), CheckFiles(), time_limit(seconds):
             found: list[float] = subject.sample_numbers(setting).tolist()
     except FAULTS as fault:
         return f"it raised {fault_text(fault)}"

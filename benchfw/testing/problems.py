@@ -16,6 +16,7 @@ from benchfw.backends import Backend, Rng, get_backend
 from benchfw.contract import Array, Constants, clip_gap
 from benchfw.counting import CountedProblem
 from benchfw.kernels import namespace
+from benchfw.measure.files import begin_files
 from benchfw.testing.check import restart_limit
 
 SAMPLES = 60
@@ -51,6 +52,7 @@ class Setting:
     def build(self, backend: Backend | None = None, seed: int = DATA_SEED) -> Any:
         """Return the problem, on the host unless a backend is given."""
         restart_limit()
+        begin_files()
         backend = backend or get_backend("numpy")
         return self.make(backend, backend.rng(seed))
 

@@ -21,6 +21,7 @@ from benchfw.harness.workers.deaths import describe_end, find_place
 from benchfw.harness.workers.launch import STOP_SECONDS, start_worker, stop_worker
 from benchfw.harness.workers.links import PipeReader, wait_for_pipes, write_all
 from benchfw.harness.workers.messages import LONGEST_MESSAGE, BadMessage, parse_lines
+from benchfw.measure.files import remove_folder, scratch_folder
 from benchfw.system import CAN_SUPERVISE
 from benchfw.testing.check import LONGEST, Check
 from benchfw.testing.problems import Effort
@@ -200,4 +201,6 @@ class _Worker:
     def stop(self) -> None:
         """End the process and everything that it started."""
         stop_worker(self._started)
+        if self._process_id is not None:
+            remove_folder(scratch_folder(self._process_id))  # of checks that were stopped
         self._log.close()

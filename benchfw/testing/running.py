@@ -26,6 +26,7 @@ from typing import IO, Any, Protocol, TypeVar, cast
 from benchfw.errors import BenchfwError, PluginError, Unavailable
 from benchfw.harness.workers.messages import write_line
 from benchfw.loading import fault_text
+from benchfw.measure.files import CheckFiles
 from benchfw.system import limit_memory
 from benchfw.testing.check import (
     FAULTS,
@@ -134,7 +135,7 @@ def _skipped(subject: Checked, check: Check, reason: str) -> CheckResult:
 def _run_body(subject: Subject, check: Check) -> tuple[CheckStatus, str, str]:
     """Return how a check ends, what was seen, and what to do."""
     try:
-        with subject.registry.activate(), time_limit(subject.effort.timeout):
+        with subject.registry.activate(), CheckFiles(), time_limit(subject.effort.timeout):
             return CheckStatus.PASSED, check.body(subject) or "", ""
     except (NotApplicable, Unavailable) as reason:
         return CheckStatus.SKIPPED, str(reason), ""

@@ -151,6 +151,24 @@ def test_nothing_is_left_of_a_trial_whose_first_words_nobody_has_read(writer, sc
     assert not scratch()
 
 
+@pytest.mark.workers
+def test_a_check_gives_each_method_that_it_starts_a_folder_and_leaves_none(writer, scratch):
+    done = writer("check", "writer.py", "--only", "same-seed")
+    assert done.stdout.splitlines()[1:] == [
+        "passed: optimizer writer: same-seed",
+        "writer.py: 1 passed",
+    ]
+    assert not scratch()
+
+
+@pytest.mark.workers
+def test_nothing_is_left_of_a_check_whose_process_ends(writer, scratch):
+    writer.write("writer.py", PLUGIN.replace("if self.hang:", "os._exit(3)\n            if self.hang:"))
+    done = writer("check", "writer.py", "--only", "meets-a-problem")
+    assert "its process ended with exit code 3" in done.stdout
+    assert not scratch()
+
+
 def test_a_folder_cannot_be_asked_for_outside_of_a_trial():
     import benchfw
 
