@@ -1,6 +1,7 @@
 """One suite with every fault and four healthy methods, which notice nothing of the others."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -27,7 +28,7 @@ use = "aware"
 {faults}
 """
 
-NICKNAME = "a-child-of-the-zoo"  # tells the children of this test from any other process
+NICKNAME = f"a-child-of-the-zoo-{os.getpid()}"  # tells the children of this test from any other process
 
 ENDINGS = {
     "raises": ("failed", "RuntimeError: I give up (zoo.py, line"),
@@ -139,7 +140,8 @@ use = ["disturbs", "aware"]
 def test_what_a_trial_changes_around_itself_is_put_back_before_the_next(cli):
     shutil.copy(PLUGINS / "zoo.py", cli.folder)
     cli.write("zoo.toml", PAIR)
-    cli("run", "zoo.toml", "--no-report", "--threads", 1)
-    cli("run", "zoo.toml", "--no-report", "--threads", 1, "--only", "aware", "--store", "alone.sqlite")
+    for more in ((), ("--only", "aware", "--store", "alone.sqlite")):
+        done = cli("run", "zoo.toml", "--no-report", "--threads", 1, *more)
+        assert done.returncode == 0, done.stderr
     together = [row for row in cli.timeless() if row["method"] == "aware"]
     assert together == cli.timeless(store="alone.sqlite")
