@@ -58,7 +58,7 @@ class TrialFiles:
 
 
 class CheckFiles(TrialFiles):
-    """The files of what a check runs: each problem and method that it begins has a folder of its own."""
+    """The files of what a check runs: a folder for each problem that it builds and the method that runs on it."""
 
     __slots__ = ("_begun", "_root")
 
@@ -73,7 +73,7 @@ class CheckFiles(TrialFiles):
         self.made = None
 
     def folder(self) -> Path:
-        """Return the folder of what was begun last, made empty at the first call."""
+        """Return the folder of the problem that was built last, made empty at the first call."""
         if self.made is None:
             self._root = self._root or _make_empty(_scratch())
             self.made = _make_empty(self._root / str(self._begun))

@@ -16,7 +16,6 @@ from benchfw.errors import BenchfwError, PluginError
 from benchfw.loading import fault_text
 from benchfw.measure.audit import check_alike
 from benchfw.measure.estimators import checked_draw, checked_estimate
-from benchfw.measure.files import begin_files
 from benchfw.measure.metrics import take_metrics
 from benchfw.measure.observer import like_start
 from benchfw.measure.optimizers import NO_ANSWER, numbered_answers
@@ -63,8 +62,7 @@ def check_answers(method: Any, problem: Any, where: str) -> None:
 
 
 def ready_method(method: Any, problem: Any) -> Any:
-    """Return a method as a trial runs it: prepared for the problem, with a folder for its files."""
-    begin_files()
+    """Return a method as a trial runs it: prepared for the problem."""
     return prepare_method(method, problem, "draw" if hasattr(method, "draw") else "run").method
 
 

@@ -19,7 +19,6 @@ from benchfw.backends.backend import BUILT_IN as CORE_BACKENDS
 from benchfw.errors import BenchfwError, PluginError, PluginNotFound, Unavailable, nearest
 from benchfw.loading import is_file_name
 from benchfw.measure.estimators import estimated_quantity
-from benchfw.measure.files import begin_files
 from benchfw.plan import missing_oracles, needs_of, produced_class
 from benchfw.registry import Entry, Registry
 from benchfw.testing.answers import (
@@ -112,7 +111,6 @@ class Subject:
 
     def build(self, table: Mapping[str, Any] | None = None, **changes: Any) -> Any:
         """Return a method, by the first of `tables` unless another is given."""
-        begin_files()
         return self.registry.build(self.kind, {**(table or self.tables[0]), **changes})
 
     def sample(self, problem: Any) -> list[Any]:

@@ -152,12 +152,20 @@ def test_nothing_is_left_of_a_trial_whose_first_words_nobody_has_read(writer, sc
 
 
 @pytest.mark.workers
-def test_a_check_gives_each_method_that_it_starts_a_folder_and_leaves_none(writer, scratch):
-    done = writer("check", "writer.py", "--only", "same-seed")
-    assert done.stdout.splitlines()[1:] == [
-        "passed: optimizer writer: same-seed",
-        "writer.py: 1 passed",
-    ]
+def test_a_check_has_a_folder_for_each_problem_that_it_builds_and_leaves_none(writer, scratch):
+    text = (writer.folder / "bowls.py").read_text().replace("hookimpl\n", "hookimpl, trial_folder\n", 1)
+    making = "self.pause = pause\n        (trial_folder() / 'data').mkdir()"
+    writer.write("bowl.py", text.replace("self.pause = pause", making))
+    for file, subject, check in [
+        ("writer.py", "optimizer writer", "same-seed"),
+        ("writer.py", "optimizer writer", "remembers-nothing"),
+        ("bowl.py", "problem bowl", "same-seed"),
+        ("bowl.py", "problem bowl", "calls-counted"),
+    ]:
+        done = writer("check", file, "--only", check)
+        assert f"{subject}: {check}" in done.stdout
+        assert "FileExistsError" not in done.stdout
+        assert "none is running" not in done.stdout
     assert not scratch()
 
 

@@ -44,7 +44,7 @@ def results(subject: Subject, setting: Setting | None, seed: int) -> tuple[NDArr
     if setting is None:
         raise NotApplicable("there is no small problem with the oracles that it needs")
     if subject.kind == "problem":
-        return _data(setting.make(backend, rng)), rng.block > 0
+        return _data(setting.build_from(backend, rng)), rng.block > 0
     problem = setting.build()
     return _numbers_of(ready_method(subject.build(), problem), problem, rng), rng.block > 0
 
