@@ -13,14 +13,14 @@ from statistics import fmean
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
-from benchfw.harness.events import Begun, Finished, Phase, Replaying, Started, Step, TakenOver
+from benchfw.harness.events import Advance, Begun, Finished, Phase, Replaying, Started, TakenOver
 from benchfw.records import Cell, Status, Trial
 from benchfw.report.text import plural, printable
 
 if TYPE_CHECKING:
     from rich.console import Group
 
-Shown = Callable[[Step], None]
+Shown = Callable[[Advance], None]
 
 SECONDS_BETWEEN_LINES = 5.0
 DRAWN_A_SECOND = 4  # the display shares the machine with what is being timed
@@ -80,7 +80,7 @@ class Lines:
         self._pace = Pace()
         self._last = monotonic()
 
-    def __call__(self, event: Step) -> None:
+    def __call__(self, event: Advance) -> None:
         """Show one event."""
         again = isinstance(event, Begun) and event.phase == "tuning" == self._pace.phase
         self._pace.hear(event)
@@ -133,7 +133,7 @@ def _bar(title: str) -> Iterator[Shown]:
         redirect_stdout=sys.stdout.isatty(),  # what a plugin prints into a file stays there
     )
 
-    def shown(event: Step) -> None:
+    def shown(event: Advance) -> None:
         pace.hear(event)
         if isinstance(event, Finished) and event.outcome.status.faulty:
             console.print(fault_line(event), markup=False, highlight=False, style="red")
@@ -197,7 +197,7 @@ class Pace:
         """Return the trials that have not ended, the running ones among them."""
         return self.total - self.ended
 
-    def hear(self, event: Step) -> None:
+    def hear(self, event: Advance) -> None:
         """Take in one event."""
         if isinstance(event, Begun):
             self.total, self._jobs = event.pending, max(1, event.jobs)

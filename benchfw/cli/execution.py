@@ -22,12 +22,12 @@ from benchfw.cli.preview import describe_outdated, describe_too_few
 from benchfw.cli.verbs.compare import comparison_data, print_comparison
 from benchfw.errors import StoreError
 from benchfw.harness.events import (
+    Advance,
     Awaited,
     Begun,
     Finished,
     Listener,
     Replaying,
-    Step,
     TakenOver,
     Told,
 )
@@ -248,7 +248,7 @@ def _write(file: IO[str], line: str) -> None:
         ) from None
 
 
-def _event_data(event: Step) -> dict[str, object]:
+def _event_data(event: Advance) -> dict[str, object]:
     if isinstance(event, Begun):
         return {"event": "planned", "phase": event.phase, "trials": event.total, "reused": event.reused}
     if isinstance(event, TakenOver):

@@ -86,10 +86,10 @@ class Replaying:
     trials: int
 
 
-Step = Begun | TakenOver | Event
+Advance = Begun | TakenOver | Event
 """What changes how far a run is."""
 
-Told = Step | Awaited | Replaying
+Told = Advance | Awaited | Replaying
 Listener = Callable[[Told], None]
 
 
