@@ -58,7 +58,7 @@ class TrialFiles:
 
 
 class CheckFiles(TrialFiles):
-    """The files of what a check runs: a folder for each problem that it builds and the method that runs on it."""
+    """The files of a check: a folder for each problem that it builds and the method that runs on it."""
 
     __slots__ = ("_begun", "_root")
 
