@@ -51,14 +51,10 @@ class Setting:
 
     def build(self, backend: Backend | None = None, seed: int = DATA_SEED) -> Any:
         """Return the problem, on the host unless a backend is given."""
-        backend = backend or get_backend("numpy")
-        return self.build_from(backend, backend.rng(seed))
-
-    def build_from(self, backend: Backend, rng: Rng) -> Any:
-        """Return the problem of other data, those that a generator gives."""
         restart_limit()
         begin_files()
-        return self.make(backend, rng)
+        backend = backend or get_backend("numpy")
+        return self.make(backend, backend.rng(seed))
 
     def with_options(self, **options: Any) -> Setting:
         """Return a built-in problem with other options."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from benchfw.backends import Rng, get_backend
 from benchfw.measure.endings import with_parts
+from benchfw.measure.files import begin_files
 from benchfw.measure.optimizers import checked_answers
 from benchfw.testing.answers import (
     ANSWERS,
@@ -44,7 +45,8 @@ def results(subject: Subject, setting: Setting | None, seed: int) -> tuple[NDArr
     if setting is None:
         raise NotApplicable("there is no small problem with the oracles that it needs")
     if subject.kind == "problem":
-        return _data(setting.build_from(backend, rng)), rng.block > 0
+        begin_files()
+        return _data(setting.make(backend, rng)), rng.block > 0
     problem = setting.build()
     return _numbers_of(ready_method(subject.build(), problem), problem, rng), rng.block > 0
 
