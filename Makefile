@@ -13,7 +13,7 @@ WORKERS ?= $(shell $(PYTHON) -c "import os; print(min((os.cpu_count() or 1) + 1,
 # with bytecode, whatever the shell says of it: else each of a thousand processes compiles all it imports
 PYTEST = OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: run test test-all lint types tests test-gpu test-torch docs reference dist-check findings gallery bundles performance overhead drill fuzz benchmarks asv asv-check asv-publish clean
+.PHONY: run test test-all lint types tests test-gpu test-torch docs reference dist-check findings gallery frozen bundles performance overhead drill fuzz benchmarks asv asv-check asv-publish clean
 
 run: $(INSTALLED)
 	$(BIN)/benchfw run quickstart
@@ -70,6 +70,11 @@ findings: $(INSTALLED)
 gallery: $(INSTALLED)
 	rm -rf docs/gallery reports/gallery
 	$(BIN)/benchfw publish findings gallery --to reports/gallery --markdown docs/gallery.md
+
+# the record that tests compare with: what bundles decide, what suites run, what others build on
+frozen: $(INSTALLED)
+	$(BIN)/python tests/test_frozen.py
+	$(BIN)/python tests/test_public_names.py > tests/public_names.txt
 
 # those bundles, by runs on this machine: only of suites that have changed since theirs
 bundles: $(INSTALLED)
