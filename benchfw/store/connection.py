@@ -27,7 +27,7 @@ READING_STEPS = 10  # for each byte of the store; a record has 25 bytes or more,
 
 REFUSALS = (sqlite3.Error, UnicodeDecodeError)
 """What SQLite raises; of a damaged file even the message may not be text."""
-DAMAGED = "it is damaged; `benchfw store repair` keeps what can be read"
+DAMAGED = "it is damaged; `benchfw store check --copy NEW.sqlite` saves what can be read"
 ADVICE = {
     sqlite3.SQLITE_FULL: "free some space; finished trials are kept, the same command continues from there",
     sqlite3.SQLITE_IOERR: "free some space or check the disk; finished trials are kept",
@@ -40,10 +40,6 @@ ADVICE = {
 }
 
 
-class OtherSchema(StoreError):
-    """A store of another benchfw."""
-
-
 def explain_refusal(path: Path, fault: BaseException) -> StoreError:
     """Return what SQLite, or the system, refuses as an error of ours that says what to do."""
     in_the_way = next((folder for folder in path.parents if folder.is_file()), None)
@@ -52,20 +48,24 @@ def explain_refusal(path: Path, fault: BaseException) -> StoreError:
             f"no store can be at {path}: {in_the_way} is a file; move it or use another --store"
         )
     code = getattr(fault, "sqlite_errorcode", None)
-    # text that cannot be decoded is a fault without a code
     advice = ADVICE.get(code & 0xFF, "use another --store") if code is not None else DAMAGED
     if isinstance(fault, OSError):
         advice = "use another --store"
     return StoreError(f"{path} cannot be used as a store ({fault}); {advice}")
 
 
-def connect(path: Path, *, create: bool) -> sqlite3.Connection:
-    """Return an open store that is one; a new one is made in one transaction, however many do so at once."""
+def connect(path: Path, *, create: bool, cut_short: bool = False) -> sqlite3.Connection:
+    """Return an open store that is one; a new one is made in one transaction, however many do so at once.
+
+    One that was cut short is opened only where that is asked for.
+    """
     # absolute: SQLite gives names such as :memory: a meaning of its own
     base = sqlite3.connect(path.absolute(), timeout=BUSY_SECONDS, isolation_level=None)
     with contextlib.ExitStack() as refused:
         refused.callback(base.close)
         try:
+            if cut_short:
+                base.execute("PRAGMA writable_schema = ON")  # SQLite goes by the size of the file from now on
             if create:
                 base.execute("BEGIN IMMEDIATE")
                 if not base.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]:
@@ -78,7 +78,8 @@ def connect(path: Path, *, create: bool) -> sqlite3.Connection:
             else:
                 check_schema(base, path)
         except sqlite3.OperationalError as fault:
-            if create or fault.sqlite_errorcode & 0xFF not in UNWRITABLE:
+            # text that cannot be decoded is a fault without a code
+            if create or getattr(fault, "sqlite_errorcode", 0) & 0xFF not in UNWRITABLE:
                 raise
             base.close()
             base = sqlite3.connect(immutable_address(path), uri=True)
@@ -129,19 +130,11 @@ def check_schema(base: sqlite3.Connection, path: Path) -> None:
         raise StoreError(f"{path} is a database, but not a benchfw store; use another --store")
     version = int(base.execute("PRAGMA user_version").fetchone()[0])
     if version != SCHEMA_VERSION:
-        raise OtherSchema(
+        raise StoreError(
             f"{path} has schema {version} and this benchfw reads schema {SCHEMA_VERSION}; "
-            "use the benchfw that wrote it, or use another --store; where only that number is wrong, "
-            "`benchfw store repair` corrects it"
+            "use the benchfw that wrote it, or use another --store"
         )
-    check_tables(base, path)
-
-
-def check_tables(base: sqlite3.Connection, path: Path) -> None:
-    """Raise StoreError unless the tables are those of a new store, with nothing else attached to them.
-
-    A trigger, or a view in the place of a table, would make SQLite do work that benchfw never asked for.
-    """
+    # a trigger, or a view in the place of a table, would make SQLite do work that benchfw never asked for
     if _find_tables(base) != _expected_tables():
         raise StoreError(
             f"{path}: its tables are not those of a store: another benchfw wrote it, or {DAMAGED}"

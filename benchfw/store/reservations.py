@@ -82,11 +82,6 @@ def is_running(store: Path, run: int) -> bool:
         return handle is not None and not try_lock(handle, shared=True)  # looks do not disturb each other
 
 
-def running_runs(store: Path) -> list[int]:
-    """Return the runs that are going on in a store."""
-    return [run for run in _locked_runs(store) if is_running(store, run)]
-
-
 def remove_dead_locks(store: Path) -> None:
     """Remove the lock files of runs that have died.
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from benchfw.store import Store
-from benchfw.store.repair import check
+from benchfw.store.damage import check
 from benchfw.summary.exports import RECORD_COLUMNS, record_rows
 
 TRIALS = 40

@@ -28,7 +28,7 @@ from benchfw.provenance import Environment
 from benchfw.records import Budget, Ending, Outcome, Record, Spec, Status, Trial
 from benchfw.registry import Registry
 from benchfw.store import Store
-from benchfw.store.repair import check, repair
+from benchfw.store.damage import check
 from benchfw.suite import read_suite
 
 ROOT = Path(__file__).parents[2]
@@ -175,7 +175,7 @@ def damaged(content: bytes, rng: random.Random) -> bytes:
 
 
 def fuzz_stores(count: int, seed: int = 0) -> Counter[str]:
-    """Use, check and repair that many damaged stores; return how they ended."""
+    """Use, check and copy that many damaged stores; return how they ended."""
     rng = random.Random(seed)
     ends: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as name:
@@ -192,11 +192,11 @@ def fuzz_stores(count: int, seed: int = 0) -> Counter[str]:
             ends[f"check: {_ending(lambda path=path: check(path))}"] += 1
             if path.read_bytes() != before:
                 raise AssertionError(f"a check changed store {number} of seed {seed}")
-            repaired = _ending(lambda path=path: repair(path))
-            ends[f"repair: {repaired}"] += 1
-            if repaired == "fine" and check(path).damage:
-                raise AssertionError(f"store {number} of seed {seed} is damaged after its repair")
-            path.write_bytes(before)
+            copy = path.with_name("copy.sqlite")
+            copied = _ending(lambda path=path, copy=copy: check(path, copy))
+            ends[f"copy: {copied}"] += 1
+            if copied == "fine" and check(copy).damage:
+                raise AssertionError(f"the copy of store {number} of seed {seed} is damaged")
             ends[f"write: {_ending(lambda path=path: _write(path))}"] += 1
             for each in path.parent.iterdir():
                 each.unlink()
@@ -246,7 +246,7 @@ PLACES = [
     ("time", "--size", "10", "--limit", "0.01", "{}"),
     ("run", "good.toml", "--store", "{}"), ("report", "--store", "{}", "--single-file"),
     ("export", "--store", "{}", "--bundle", "bundle.zip"), ("store", "check", "--store", "{}"),
-    ("store", "repair", "--store", "{}"), ("new", "optimizer", "{}"), ("check", "{}.py"), ("{}",),
+    ("store", "check", "--copy", "{}"), ("new", "optimizer", "{}"), ("check", "{}.py"), ("{}",),
 ]  # fmt: skip
 GOOD = """
 repetitions = 1
@@ -289,7 +289,7 @@ READING = [
     ("report", "--json", "--require-claims"), ("export", "--claims"),
     ("export", "--bundle", "again.zip"), ("export", "--format", "asv", "-o", "asv"), ("replay", "1"),
     ("compare", "last", "last"), ("compare", "forged.zip", "last"), ("replay", "4"), ("store", "check"),
-    ("store", "repair"), ("run", "--from-bundle", "forged.zip", "--dry-run"),
+    ("store", "check", "--copy", "copy.sqlite"), ("run", "--from-bundle", "forged.zip", "--dry-run"),
     ("run", "good.toml", "--dry-run"),
 ]  # fmt: skip
 LONGEST_OUTPUT = 200_000  # characters: a text of megabytes goes nowhere

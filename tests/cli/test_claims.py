@@ -332,7 +332,7 @@ def test_a_claim_is_not_decided_by_a_part_of_what_it_is_about(paces):
     assert run(paces, BASE + easy + named, "--only", "easy", "--require-claims")[0].returncode == 0
 
 
-def test_a_bundle_and_a_repaired_store_keep_when_a_claim_was_registered(paces):
+def test_a_bundle_and_a_saved_store_keep_when_a_claim_was_registered(paces):
     _, (first,) = run(paces, BASE + TRUE)
     assert paces("export", "--bundle", "c.zip").returncode == 0
     other = paces.elsewhere(paces.folder / "other")
@@ -346,8 +346,8 @@ def test_a_bundle_and_a_repaired_store_keep_when_a_claim_was_registered(paces):
     assert paces("store", "check").returncode == 0
     with sqlite3.connect(paces.folder / "reports/benchfw.sqlite") as base:
         base.execute("UPDATE trial SET reason = 'other' WHERE id = (SELECT max(id) FROM trial)")
-    assert paces("store", "repair").returncode == 0
-    (left,) = json.loads(paces("report", "--json").stdout)["claims"]
+    assert "39 trials" in paces("store", "check", "--copy", "saved.sqlite").stdout
+    (left,) = json.loads(paces("report", "--json", "--store", "saved.sqlite").stdout)["claims"]
     assert (left["registered"], left["hash"]) == (first["registered"], first["hash"])
 
 

@@ -190,7 +190,7 @@ def test_how_much_is_lost_of_a_store_that_was_cut_off_is_not_known(cli):
     assert "how much is lost is not known" in done.stdout or "at least" in done.stdout
 
 
-def test_a_damaged_store_is_named_by_every_verb_and_repaired(cli):
+def test_a_damaged_store_is_named_by_every_verb_and_its_copy_is_sound(cli):
     cli("run", "bowls.toml", "--no-report")
     base = sqlite3.connect(cli.folder / "reports/benchfw.sqlite")
     with base:
@@ -198,16 +198,16 @@ def test_a_damaged_store_is_named_by_every_verb_and_repaired(cli):
     base.close()
     for verb in (["report"], ["export"], ["replay", "3"], ["run", "bowls.toml"], ["compare", "1", "1"]):
         one_clear_line(
-            cli(*verb), "reports/benchfw.sqlite: trial 3 does not match its checksum", "store repair"
+            cli(*verb), "reports/benchfw.sqlite: trial 3 does not match its checksum", "store check --copy"
         )
     found = cli("store", "check")
     assert found.returncode == 1
     assert "trial 3 does not match its checksum" in found.stderr
     assert "7 trials can be read, at least 1 trial is lost" in found.stdout
-    done = cli("store", "repair")
-    assert done.returncode == 0, done.stderr
-    assert "7 trials, at least 1 trial is lost; the damaged file is" in done.stdout
-    assert (cli.folder / "reports/benchfw.sqlite.damaged-1").is_file()
+    done = cli("store", "check", "--copy", "saved.sqlite")
+    assert done.returncode == 1, done.stderr
+    assert "copied 1 run with 7 trials to saved.sqlite" in done.stdout
+    (cli.folder / "saved.sqlite").replace(cli.folder / "reports/benchfw.sqlite")
     cli("run", "bowls.toml", "--no-report")
     assert cli.last_run()["reused"] == 7
     assert "is sound" in cli("store", "check").stdout
@@ -218,7 +218,7 @@ def test_a_store_that_was_cut_short_is_named_by_every_verb(cli, verb):
     cli("run", "bowls.toml", "--no-report", "--only", "step=0.5")
     path = cli.folder / "reports/benchfw.sqlite"
     path.write_bytes(path.read_bytes()[:20_000])
-    one_clear_line(cli(*verb), "reports/benchfw.sqlite", "it is damaged; `benchfw store repair`")
+    one_clear_line(cli(*verb), "reports/benchfw.sqlite", "it is damaged; `benchfw store check --copy")
 
 
 @pytest.mark.thorough

@@ -35,7 +35,7 @@ def test_no_suite_text_raises_anything_but_a_clean_error(fuzz):
 def test_no_damaged_store_raises_anything_but_a_clean_error(fuzz):
     ends = fuzz.fuzz_stores(15, seed=1)
     assert ends["read: clean error"] > 5
-    assert ends["repair: fine"] > 10
+    assert ends["copy: fine"] > 10
 
 
 def test_no_file_name_makes_a_traceback_or_steers_the_terminal(fuzz, run_inline):

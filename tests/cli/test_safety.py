@@ -88,7 +88,7 @@ def forge(store, **changes):
 READING = [
     ("runs",), ("report", "--format", "md"), ("report", "--single-file"), ("compare", "last", "last"),
     ("compare", "bowls.zip", "last"), ("export",), ("export", "--summary"), ("store", "check"),
-    ("store", "repair"), ("export", "--bundle", "bowls.zip"),
+    ("store", "check", "--copy", "copy.sqlite"), ("export", "--bundle", "bowls.zip"),
 ]  # fmt: skip
 RUNNING = [
     ("replay", "1"), ("run", "--from-bundle", "bowls.zip"), ("run", "--from-bundle", "bowls.zip", "--dry-run")

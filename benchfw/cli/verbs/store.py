@@ -1,4 +1,4 @@
-"""`benchfw store check|repair`"""
+"""`benchfw store check`"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchfw.cli.options import store_option
 from benchfw.report.text import plural, printable
 
 if TYPE_CHECKING:
-    from benchfw.store.repair import Findings
+    from benchfw.store.damage import Findings
 
 SHOWN = 10  # lines of damage; one broken page may give thousands
 
@@ -24,67 +24,39 @@ def command() -> None:
     \b
     Examples:
       benchfw store check
-      benchfw store repair --store reports/old.sqlite
+      benchfw store check --store reports/old.sqlite --copy reports/saved.sqlite
     """
 
 
 @command.command()
 @store_option
-def check(store: Path) -> None:
+@click.option(
+    "--copy", metavar="FILE", type=click.Path(path_type=Path), help="Put what can be read into a new store."
+)
+def check(store: Path, copy: Path | None) -> None:
     """Read everything and compare it with its checksums. Exit code 1: there is damage.
 
     \b
     Examples:
       benchfw store check
-      benchfw store check --store reports/old.sqlite
+      benchfw store check --store reports/old.sqlite --copy reports/saved.sqlite
     """
-    from benchfw.store.repair import check as look_through
+    from benchfw.store.damage import check as look_through
 
-    findings = look_through(store)
-    _tell(findings)
-    if findings.damage:
-        _say(
-            f"{store} is damaged: {_sound(findings)} can be read, {_lost(findings)}; `benchfw store repair` "
-            "keeps what can be read"
-        )
-        sys.exit(1)
-    _say(f"{store} is sound: {_sound(findings)}, {findings.records:,} records")
-
-
-@command.command()
-@store_option
-def repair(store: Path) -> None:
-    """Put what can be read into a new file under the same name; the damaged one is kept next to it.
-
-    The trials that are lost are run again by the next `benchfw run`.
-
-    \b
-    Examples:
-      benchfw store repair
-    """
-    from benchfw.store.repair import repair as save
-
-    findings, aside = save(store)
-    _tell(findings)
-    if aside is None:
-        _say(f"{store} is sound: {_sound(findings)}; nothing was changed")
-    else:
-        _say(f"kept {_sound(findings)}, {_lost(findings)}; the damaged file is {aside}")
-
-
-def _say(text: str) -> None:
-    click.echo(printable(text))
-
-
-def _tell(findings: Findings) -> None:
-    for line in findings.damage[:SHOWN]:
+    findings = look_through(store, copy)
+    for line in list(findings.damage)[:SHOWN]:
         click.echo(printable(line), err=True)
     if len(findings.damage) > SHOWN:
         click.echo(f"and {len(findings.damage) - SHOWN} more of this kind", err=True)
-
-
-def _sound(findings: Findings) -> str:
-    return f"{plural(findings.runs, 'run')} with {plural(findings.trials, 'trial')}"
+    sound = f"{plural(findings.runs, 'run')} with {plural(findings.trials, 'trial')}"
+    if copy is not None:
+        click.echo(printable(f"copied {sound} to {copy}"))
+    if not findings.damage:
+        click.echo(printable(f"{store} is sound: {sound}, {findings.records:,} records"))
+        return
+    advice = "" if copy else "; --copy NEW.sqlite saves what can be read"
+    click.echo(printable(f"{store} is damaged: {sound} can be read, {_lost(findings)}{advice}"))
+    sys.exit(1)
 
 
 def _lost(findings: Findings) -> str:
