@@ -1,9 +1,8 @@
 """One run as one file, for another machine: a zip archive with a store of that run alone.
 
 Only that store is read again; what lies beside it is for people. Data sets and the code of plugins are not
-in it, only their names, versions and hashes: nothing of a bundle is ever executed. Nor are the folders of
-the machine, except where the suite itself or a method's own text names them: what a trial read outside of
-Python's path is there by its name alone.
+in it, only their names, versions and hashes: nothing of a bundle is ever executed. Files outside of Python's
+path that a trial read, or that its parameters name, are there by their names alone.
 """
 
 from __future__ import annotations
@@ -12,32 +11,27 @@ import contextlib
 import errno
 import json
 import lzma
-import re
 import sqlite3
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from benchfw.errors import StoreError
 from benchfw.provenance import Environment, Run
 from benchfw.records import Result
 from benchfw.store.connection import attach_source
-from benchfw.store.rows import check_digest, digest_of, digest_of_trial, reads_of
+from benchfw.store.rows import check_digest, digest_of, digest_of_trial
 from benchfw.store.schema import (
-    CAVEATS_COLUMN,
     EXTRACT_RUN,
-    READS_COLUMN,
-    REASON_COLUMN,
-    REPLAY_COLUMN,
+    PLACE_COLUMNS,
     SEAL_RUN,
     SEAL_TRIAL,
     SELECT_RUN,
     SELECT_TRIAL,
     SELECT_TRIAL_RECORDS,
-    TABLE_COLUMNS,
 )
 from benchfw.store.store import Store
 from benchfw.store.xz import TooLarge, pack, unpack
@@ -62,14 +56,6 @@ To run it again elsewhere, and to compare:
 To look at it:
   benchfw report FILE
 """
-
-
-_FOLDERS = re.compile(r"(^| )(?:[A-Za-z]:[/\\]|[/\\])(?:.*[/\\])?")  # of a place at the end of a text
-_INSIDE = re.compile(  # of places in a sentence: in quotes up to their end, else up to a space
-    r"""(?<=['"])(?:[A-Za-z]:)?[/\\][^'"]*[/\\](?=[^'"/\\]+['"])"""
-    r"""|(?:(?<![\w…./\\:])(?:[A-Za-z]:)?[/\\]+|(?<=\w:)(?:/|///+)(?!/))(?:[^\s/\\:'"<>|]+[/\\]+)+"""
-)
-_ABSOLUTE = re.compile(r"[A-Za-z]:[/\\]|/")
 
 
 def write_bundle(store: Path, run: Run, path: Path) -> None:
@@ -194,53 +180,32 @@ def _portable(environment: Environment) -> Environment:
     return replace(environment, plugins=tuple(Path(each).name for each in environment.plugins))
 
 
-def _hide_folders(base: sqlite3.Connection) -> None:
-    """Leave out the folders of this machine, which elsewhere mean nothing.
-
-    They are in what trials read, 'file /home/me/table.csv', in parameters, '/home/me/benchmark', in reasons
-    and caveats. The suite's own text and its labels are as their author wrote them.
-    """
+def _drop_folders(base: sqlite3.Connection) -> None:
+    """Leave files their names alone, in parameters and in what trials read, 'file /home/me/table.csv'."""
     for (number,) in base.execute("SELECT id FROM trial").fetchall():
         digest, *row = base.execute(SELECT_TRIAL, (number,)).fetchone()
-        reads = {_hide_folder(name): state for name, state in reads_of(row[READS_COLUMN]).items()}
         changed = [*row]
-        changed[TABLE_COLUMNS] = (_hide_in_json(each, _hide_place) for each in row[TABLE_COLUMNS])
-        changed[READS_COLUMN] = json.dumps(reads, separators=(",", ":"))
-        changed[CAVEATS_COLUMN] = _hide_in_json(row[CAVEATS_COLUMN], _hide_inside)
-        for column in (REASON_COLUMN, REPLAY_COLUMN):
-            changed[column] = row[column] and _hide_inside(row[column])
-        if changed == row:
-            continue
-        records = base.execute(SELECT_TRIAL_RECORDS, (number,)).fetchall()
-        check_digest(f"trial {number}", digest, digest_of_trial(tuple(row), records))
-        base.execute(SEAL_TRIAL, (*changed, digest_of_trial(tuple(changed), records), number))
+        for column in PLACE_COLUMNS:
+            table = json.loads(row[column])
+            if (portable := _without_folders(table)) != table:
+                changed[column] = json.dumps(portable, separators=(",", ":"))
+        if changed != row:
+            records = base.execute(SELECT_TRIAL_RECORDS, (number,)).fetchall()
+            check_digest(f"trial {number}", digest, digest_of_trial(tuple(row), records))
+            base.execute(SEAL_TRIAL, (*changed, digest_of_trial(tuple(changed), records), number))
 
 
-def _hide_folder(text: str) -> str:
-    return _FOLDERS.sub(r"\1…/", text)
-
-
-def _hide_place(text: str) -> str:
-    return _hide_folder(text) if _ABSOLUTE.match(text) else text
-
-
-def _hide_inside(text: str) -> str:
-    return _INSIDE.sub("…/", text)
-
-
-def _hide_in_json(text: str, hide_in: Callable[[str], str]) -> str:
-    """Return JSON with what `hide_in` makes of its strings; as it is where that changes nothing."""
-
-    def hide(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: hide(each) for key, each in value.items()}
-        if isinstance(value, list):
-            return [hide(each) for each in value]
-        return hide_in(value) if isinstance(value, str) else value
-
-    whole = json.loads(text)
-    hidden = hide(whole)
-    return text if hidden == whole else json.dumps(hidden, separators=(",", ":"))
+def _without_folders(value: Any) -> Any:
+    if isinstance(value, dict):
+        parts = [(*key.partition(" "), inner) for key, inner in value.items()]
+        return {
+            f"{kind}{space}{_without_folders(what)}": _without_folders(inner)
+            for kind, space, what, inner in parts
+        }
+    if isinstance(value, list):
+        return [_without_folders(inner) for inner in value]
+    place = PureWindowsPath(value if isinstance(value, str) else "")  # it knows both separators
+    return f"…/{place.name}" if place.root else value
 
 
 def _copy(store: Path, run: int, environment: Environment, target: Path) -> None:
@@ -252,7 +217,7 @@ def _copy(store: Path, run: int, environment: Environment, target: Path) -> None
         base.execute("BEGIN")
         for statement in EXTRACT_RUN.split(";"):
             base.execute(statement, {"run": run})
-        _hide_folders(base)
+        _drop_folders(base)
         base.execute("UPDATE run SET environment = ?", (json.dumps(environment.to_json()),))
         _, *row = base.execute(SELECT_RUN, (run,)).fetchone()
         base.execute(SEAL_RUN, (digest_of(tuple(row)), run))

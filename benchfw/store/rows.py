@@ -5,11 +5,14 @@ The digest of a trial covers its records too.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import json
 import math
+import os
 import struct
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from operator import attrgetter
@@ -111,8 +114,8 @@ def _trial_row(trial: Trial, outcome: Outcome, ended: str) -> Row:
     return (
         storable(trial.key), trial.kind, trial.problem.text, trial.method.text, storable(trial.backend),
         _whole("repetition", trial.repetition), _whole("tuning", trial.tuning), settings,
-        outcome.status.value, outcome.ending.value, storable(outcome.reason), _dump(facts),
-        _dump([storable(each) for each in outcome.caveats]), int(outcome.claims_unbiased), peak_memory,
+        outcome.status.value, outcome.ending.value, storable_message(outcome.reason), _dump(facts),
+        _dump([*map(storable_message, outcome.caveats)]), int(outcome.claims_unbiased), peak_memory,
         storable(outcome.cost_unit), outcome.counting.value, _real_or_none(outcome.prepare_seconds),
         _real_or_none(outcome.prepare_cost), None if outcome.replay is None else storable(outcome.replay),
         int(outcome.from_scratch), _real(outcome.seconds), storable(outcome.device), _dump(reads), ended,
@@ -318,6 +321,20 @@ def storable(text: str) -> str:
     if type(text) is str and text.isascii():
         return text
     return str(check_text(text).encode(errors="replace").decode())
+
+
+def storable_message(text: str) -> str:
+    """Return what a method says as text that can be stored, without the folders of whoever runs it."""
+    text = storable(text)
+    if os.sep not in text:
+        return text
+    signs = {tempfile.gettempdir() + os.sep: f"$TMPDIR{os.sep}", os.path.expanduser("~"): "~"}  # noqa: PTH111
+    with contextlib.suppress(OSError):  # where the working folder was removed
+        signs = {f"{Path.cwd()}{os.sep}": f".{os.sep}", **signs}
+    for folder, sign in signs.items():
+        if len(folder) > 2:  # not the root
+            text = text.replace(folder, sign).replace(folder.replace("\\", "\\\\"), sign)
+    return text
 
 
 def now() -> str:

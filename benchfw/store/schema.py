@@ -39,9 +39,8 @@ TRIAL_COLUMNS = (
     "caveats, claims_unbiased, peak_memory, cost_unit, counting, prepare_seconds, prepare_cost, replay, "
     "from_scratch, wall, device, reads, ended"
 )
-REPLAY_COLUMN, WALL_COLUMN, READS_COLUMN = map(TRIAL_COLUMNS.split(", ").index, ("replay", "wall", "reads"))
-REASON_COLUMN, CAVEATS_COLUMN = map(TRIAL_COLUMNS.split(", ").index, ("reason", "caveats"))
-TABLE_COLUMNS = slice(*map(TRIAL_COLUMNS.split(", ").index, ("problem", "backend")))
+REPLAY_COLUMN, WALL_COLUMN = map(TRIAL_COLUMNS.split(", ").index, ("replay", "wall"))
+PLACE_COLUMNS = tuple(map(TRIAL_COLUMNS.split(", ").index, ("problem", "method", "reads")))
 LINK_COLUMNS = "run, position, trial, problem, method, reused"
 RECORD_COLUMNS = "metric, iteration, seconds, cost, value, role, cpu_seconds"
 

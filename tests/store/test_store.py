@@ -4,6 +4,7 @@ import contextlib
 import json
 import math
 import sqlite3
+import tempfile
 from dataclasses import replace
 
 import numpy as np
@@ -104,6 +105,28 @@ def test_a_cost_that_is_not_a_number_does_not_end_the_run(store, make_trial):
     outcome = Outcome(Status.DONE, Ending.ITERATIONS, "", (Record("gap", 0, 0.0, math.nan, 1.0),))
     store.add(run, 0, make_trial(), outcome)
     assert math.isnan(store.results(run)[0].outcome.records[0].cost)
+
+
+def test_what_a_method_says_is_kept_without_the_folders_of_whoever_runs_it(
+    store, make_trial, tmp_path, monkeypatch
+):
+    work, temporary = tmp_path / "work", tmp_path / "temporary"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    monkeypatch.setenv("HOME", "/home/anna")
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    said = (
+        f"FileNotFoundError: '{work}/a b.csv', '{temporary}/b.npy', '/home/anna/c.csv', '/home/anna' "
+        f"(toys.py, line 3); 1/2 of https://a.org/b/c and {work}house/own/d.csv"
+    )
+    kept = (
+        "FileNotFoundError: './a b.csv', '$TMPDIR/b.npy', '~/c.csv', '~' "
+        f"(toys.py, line 3); 1/2 of https://a.org/b/c and {work}house/own/d.csv"
+    )
+    outcome = Outcome(Status.FAILED, Ending.FAULT, said, caveats=(said, "slow"))
+    number = store.add(begin(store), 0, make_trial(), outcome)
+    found = store.result(number).outcome
+    assert (found.reason, found.caveats) == (kept, (kept, "slow"))
 
 
 def test_a_reason_with_bytes_that_are_no_text_does_not_end_the_run(store, make_trial):
