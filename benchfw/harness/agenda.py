@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -25,7 +25,6 @@ from benchfw.provenance import Changes, Environment
 from benchfw.records import Cell, Trial
 from benchfw.registry import Registry
 from benchfw.search import setting_at, settle, spaces_in
-from benchfw.sources import find_outdated
 from benchfw.store import Store
 from benchfw.suite import Suite
 from benchfw.trials import Trials
@@ -112,8 +111,6 @@ def prepare(
     else:
         environment, identity, inputs = before.environment, before.identity, before.inputs
     keyed = trials.keyed(identity.stamp)
-    if options.jobs == 0:
-        _check_loaded(identity.files)
     environment = replace(
         environment,
         packages={**environment.packages, **identity.libraries},
@@ -165,17 +162,6 @@ def _environment(suite: Suite, trials: Sequence[Trial], registry: Registry, opti
 
     request = survey_request(trials, registry, suite.backends, options.threads)
     return options.cluster.inspect(request, versions(registry, request))
-
-
-def _check_loaded(files: Collection[str]) -> None:
-    """Refuse to run in this process what has changed since it was imported: the old code would run."""
-    outdated = find_outdated(files)
-    if outdated:
-        more = f" (and {len(outdated) - 1} more)" if len(outdated) > 1 else ""
-        raise BenchfwError(
-            f"'{outdated[0]}'{more} was edited after this process imported it, and with jobs=0 the old code "
-            "would run; start Python again, reload the module, or use jobs=1"
-        )
 
 
 def _absolute(sources: Sequence[str]) -> tuple[str, ...]:

@@ -61,7 +61,6 @@ class Identity:
         self._data: dict[str, str] = {}
         core = self._sources.core
         self._used = dict(core.modules)
-        self.files = set(core.files)
         self.libraries = dict(core.libraries)
         added = registry.entries("backend")  # by plugins; the core's own are in its closure
         self._context = {
@@ -128,7 +127,6 @@ class Identity:
     def _hash_source(self, kind: str, table: Mapping[str, Any]) -> str:
         found = self._sources.closure_of(kind, table)
         self._used |= found.modules
-        self.files |= found.files
         self.libraries |= found.libraries
         entries = self._registry.entries_of(kind, table)
         places = [entry.source for entry in entries if isinstance(entry.source, str)]

@@ -2,7 +2,6 @@
 
 from benchfw.sources.closure import Closure, Modules, file_of
 from benchfw.sources.installed import SITE_FOLDERS, Installed, is_installed, is_python
-from benchfw.sources.loaded import find_outdated
 
 __all__ = [
     "SITE_FOLDERS",
@@ -10,7 +9,6 @@ __all__ = [
     "Installed",
     "Modules",
     "file_of",
-    "find_outdated",
     "is_installed",
     "is_python",
 ]

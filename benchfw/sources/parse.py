@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchfw.sources.kept_bytecode import remove_if_older
 from benchfw.sources.parse_cache import ParseCache
 
 PLACE = re.compile(r"([\w.]+):(\w+)")  # "module:attribute", as `benchfw.loading` has it
@@ -53,7 +52,6 @@ def parse_file(path: str) -> SourceFile:
     state = (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
     known = _parsed.get(path)
     if known is None or known[0] != state:
-        remove_if_older(path, found.st_mtime_ns)  # what Python imports is what is hashed
         known = _parsed[path] = state, _parse(path)
     return known[1]
 

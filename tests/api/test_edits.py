@@ -1,6 +1,5 @@
 """benchfw.compare runs again what was edited, and nothing else."""
 
-import importlib
 import warnings
 
 import numpy as np
@@ -111,32 +110,3 @@ def test_code_of_a_module_counts_as_it_is_in_its_file(notebook, folder, monkeypa
     edited = benchfw.compare(notebook["bowl"], notebook["helped"], **IN_WORKERS)
     assert ends(edited)["Bowl", "helped"] == pytest.approx(1.5 * 0.75**24)
     assert benchfw.compare(notebook["bowl"], notebook["helped"], **IN_WORKERS).reused == 1
-
-
-def test_in_this_process_a_module_that_was_edited_since_its_import_is_refused(notebook, folder, monkeypatch):
-    monkeypatch.syspath_prepend(str(folder))
-    path = folder / "imported_helper.py"
-    path.write_text("STEP = 0.5\n")
-    notebook("""
-    import imported_helper
-
-    def helped(problem, rng):
-        return steps(problem, rng, imported_helper.STEP)
-    """)
-
-    def compare():
-        return benchfw.compare(notebook["bowl"], notebook["helped"], **SMALL)
-
-    assert ends(compare())["Bowl", "helped"] == pytest.approx(1.5 / 4**12)
-    path.write_text("STEP = 0.250\n")
-    said = (
-        r"imported_helper.py' was edited after this process imported it, and with jobs=0 the old code would"
-    )
-    for _ in range(2):
-        with pytest.raises(benchfw.BenchfwError, match=said):
-            compare()
-    path.write_text("STEP = 0.5  # as before\n")
-    assert compare().reused == 1
-    path.write_text("STEP = 0.250\n")
-    importlib.reload(notebook["imported_helper"])
-    assert ends(compare())["Bowl", "helped"] == pytest.approx(1.5 * 0.75**24)
