@@ -1,4 +1,4 @@
-"""Confidence intervals for a few repetitions: means, medians, ratios to a reference.
+"""Confidence intervals for a few repetitions: means, medians, ratios to a reference, restarts.
 
 One observation says nothing about its own spread, so its interval is infinitely wide: comparisons such as
 `interval.low > 1` then come out right without a special case. No observation gives NaN throughout.
@@ -229,6 +229,36 @@ def independent_ratio(value: Interval, reference: Interval, level: float = LEVEL
     half *= normal_quantile(level) / normal_quantile(LEVEL)
     ratio = value.estimate / reference.estimate
     return Interval(ratio, ratio * math.exp(-half), ratio * math.exp(half), min(value.count, reference.count))
+
+
+def expected_running_time(times: Values, reached: Values, level: float = LEVEL) -> Interval:
+    """Return all the time spent over the number of successes: the time to a target with restarts.
+
+    `times` say when a run met the target or ended without, `reached` which of the two it was. The ERT of COCO
+    (Auger & Hansen 2005; Hansen et al. 2021). Its interval is that of a ratio of two means, on the scale of
+    the logarithm with Student's law, which covers far better than a bootstrap of ten runs; with no success at
+    all, the least that is compatible with that (Clopper & Pearson 1934).
+    """
+    ends, hits = np.asarray(times, dtype=np.float64), np.asarray(reached, dtype=np.bool_)
+    if not np.all(np.isfinite(ends)):
+        raise ValueError("a run that never got there is given the time at which it ended, not infinity")
+    count = len(ends)
+    if count == 0:
+        return _unknown()
+    spent, successes = float(np.mean(ends)), float(np.mean(hits))
+    if successes == 0:
+        return Interval(math.inf, spent / (1 - ((1 - level) / 2) ** (1 / count)), math.inf, count)
+    estimate = spent / successes
+    if spent == 0:
+        return Interval(0.0, 0.0, 0.0, count)
+    if count == 1:
+        return Interval(estimate, 0.0, math.inf, 1)
+    variance = float(np.var(ends / spent - hits / successes, ddof=1))
+    # as if there had been one more of either kind (Agresti & Coull 1998): ten successes are not certainty
+    shrunk = (successes * count + 1) / (count + 2)
+    variance += max(1 / shrunk - 1 / successes, 0.0)
+    factor = math.exp(min(t_quantile(level, count - 1) * math.sqrt(variance / count), 700.0))
+    return Interval(estimate, estimate / factor, estimate * factor, count)
 
 
 @lru_cache(maxsize=128)

@@ -11,14 +11,12 @@ from benchfw.analysis.rates import Rate
 from benchfw.report.tables import TextTable
 from benchfw.report.text import figures, interval_text
 from benchfw.summary.model import Comparison, Summary, short_name
-from benchfw.summary.quantities import EXPECTED, KAPLAN_MEIER
+from benchfw.summary.quantities import EXPECTED
 from benchfw.summary.standings import find_standings
 
 _RESTARTS = (
     "Some runs end without the target. Started again until it is met, a method takes the expected time: all "
-    "that its runs spent over the number of arrivals (ERT, as in COCO). The Kaplan-Meier median is the time "
-    "by which half of the runs are there: one that was cut short counts as long as it ran, one that diverged "
-    "as never there. [95 % intervals]"
+    "that its runs spent over the number of arrivals (ERT, as in COCO) [95 % interval]."
 )
 _RATES = (
     "The slope of the later half of each curve, under one law for all methods: {law} More negative is "
@@ -68,7 +66,8 @@ def comparison_tables(comparison: Comparison) -> Iterator[SideTable]:
     """Yield what applies to one problem: restarts where some runs did not arrive, rates of errors."""
     if comparison.kind != "optimizer":
         return
-    if any(row.quantity == KAPLAN_MEIER for row in comparison.rows):
+    counts = [row.reached for row in comparison.rows if row.quantity == EXPECTED[0] and row.reached]
+    if any(0 < there < runs for there, runs in counts):
         yield SideTable("Restarts", _RESTARTS, _restarts(comparison))
     if any(rate.measured for rate in comparison.rates):
         metrics = dict.fromkeys(rate.metric for rate in comparison.rates)
@@ -79,27 +78,18 @@ def comparison_tables(comparison: Comparison) -> Iterator[SideTable]:
 
 
 def _restarts(comparison: Comparison) -> TextTable:
-    """Return expected times and medians of the methods that arrived at least once."""
-    found = [(cell, comparison.row(cell, EXPECTED[0])) for cell in comparison.cells]
-    cells = [cell for cell, row in found if row and math.isfinite(row.interval.estimate)]
+    """Return the expected times and costs of the methods that arrived at least once."""
     scale, unit = comparison.unit(EXPECTED[0])
-    rows = []
-    for cell in cells:
-        expected, cost, median = (comparison.row(cell, name) for name in (*EXPECTED, KAPLAN_MEIER))
-        median = median or comparison.row(cell, "seconds_to_target")
-        reached, trials = expected.reached if expected and expected.reached else (0, 0)
-        shown = [
-            interval_text(row.interval.scaled(1 / size)) if row else "—"
-            for row, size in ((expected, scale), (cost, 1.0), (median, scale))
-        ]
-        rows.append((comparison.name(cell), f"{reached} of {trials}", *shown))
-    header = (
-        "method",
-        "runs there",
-        f"expected time, {unit}",
-        f"expected {comparison.cost_unit}",
-        f"Kaplan-Meier median, {unit}",
-    )
+    cells, rows = [], []
+    for cell in comparison.cells:
+        expected, cost = (comparison.row(cell, name) for name in EXPECTED)
+        if expected is None or expected.reached is None or math.isinf(expected.interval.estimate):
+            continue
+        there, runs = expected.reached
+        time, spent = expected.interval.scaled(1 / scale), interval_text(cost.interval) if cost else "—"
+        cells.append(cell)
+        rows.append((comparison.name(cell), f"{there} of {runs}", interval_text(time), spent))
+    header = ("method", "runs there", f"expected time, {unit}", f"expected {comparison.cost_unit}")
     return TextTable(header, tuple(rows), tuple(cells))
 
 

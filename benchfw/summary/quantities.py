@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchfw.analysis.censored import expected_running_time, median_time
 from benchfw.analysis.convergence import Floats
 from benchfw.analysis.evidence import Evidence
 from benchfw.analysis.intervals import (
@@ -18,6 +17,7 @@ from benchfw.analysis.intervals import (
     Interval,
     Values,
     censored_ratio_interval,
+    expected_running_time,
     geometric_interval,
     independent_ratio,
     mean_interval,
@@ -37,10 +37,6 @@ FEWEST_FOR_MEDIAN = 5
 
 EXPECTED = ("expected_seconds_to_target", "expected_cost_to_target")
 """All that the runs spent over the number of arrivals: what it takes if a failed run is started again."""
-
-KAPLAN_MEIER = "kaplan_meier_seconds_to_target"
-"""The median time, in which a run that was cut short counts as long as it ran."""
-
 
 BUSY = 1.1
 """A slow-down of the machine, or a change of it within a run, that is said on the first screen."""
@@ -196,17 +192,13 @@ class Sample:
         return replace(time, low=time.low / self.slowdown)
 
     def arrival_intervals(self) -> Iterator[tuple[str, Interval]]:
-        """Yield the expected running times, and Kaplan & Meier's median where some runs did not arrive."""
+        """Yield the expected running times."""
         if not self.arrivals:
             return
-        seconds, costs, _, _, *whether = self.arrival_table.T
-        reached, broken, counted, _ = np.array(whether, dtype=np.bool_)
+        seconds, costs, _, _, reached, _, counted, _ = self.arrival_table.T
         yield EXPECTED[0], self._shorter(expected_running_time(seconds, reached))
         if np.all(counted):
             yield EXPECTED[1], expected_running_time(costs, reached)
-        if 0 < np.sum(reached) < len(reached):
-            lasting = np.where(broken, np.max(seconds), seconds)
-            yield KAPLAN_MEIER, self._shorter(median_time(lasting, reached))
 
     def evidence(self, reference: Sample, quantity: str) -> Evidence | None:
         """Return what the repetitions that both have say about the ratio to the reference."""

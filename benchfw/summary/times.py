@@ -23,7 +23,6 @@ _TO_TARGET = "seconds_to_target"
 _ALIKE = {
     "cpu_seconds_to_target": _TO_TARGET,
     "expected_seconds_to_target": _TO_TARGET,
-    "kaplan_meier_seconds_to_target": _TO_TARGET,
     "cpu_seconds_per_draw": "seconds_per_draw",
     "device_seconds_per_call": "seconds_per_call",
     "copy_seconds_per_call": "seconds_per_call",

@@ -6,46 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from benchfw.analysis.censored import expected_running_time, median_time, survival
+from benchfw.analysis.intervals import expected_running_time
 
 inf = math.inf
-# leukaemia patients on 6-MP, weeks in remission (Gehan 1965); a false flag is a patient still in remission
-GEHAN = [6, 6, 6, 6, 7, 9, 10, 10, 11, 13, 16, 17, 19, 20, 22, 23, 25, 32, 32, 34, 35]
-RELAPSED = [1, 1, 1, 0, 1, 0, 1, 0, 0, 1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0]
-
-
-def test_the_product_limit_estimate_is_that_of_the_textbook():
-    found = survival(GEHAN, RELAPSED)
-    np.testing.assert_array_equal(found.times, [6, 7, 10, 13, 16, 22, 23])
-    # Kalbfleisch & Prentice's example, as printed in Klein & Moeschberger 2003, table 4.1
-    np.testing.assert_allclose(found.share, [0.857, 0.807, 0.753, 0.690, 0.627, 0.538, 0.448], atol=5e-4)
-    errors = found.share * np.sqrt(found.hazard)
-    np.testing.assert_allclose(errors, [0.076, 0.087, 0.096, 0.107, 0.114, 0.128, 0.135], atol=6e-4)
-
-
-def test_the_median_of_the_textbook_example_is_23_weeks():
-    found = median_time(GEHAN, RELAPSED)
-    assert (found.estimate, found.low, found.high, found.count) == (23, 13, inf, 21)
-
-
-@given(st.lists(st.floats(0.001, 1000), min_size=1, max_size=20))
-def test_without_censoring_the_median_is_the_median(times):
-    found = median_time(times, [True] * len(times))
-    assert found.estimate == pytest.approx(np.median(times))
-    assert found.low <= found.estimate <= found.high
-
-
-def test_the_median_is_never_when_more_than_half_do_not_arrive():
-    assert median_time([1, 2, 5, 5, 5], [1, 1, 0, 0, 0]).estimate == inf
-    assert median_time([3, 3], [0, 0]).low == inf
-
-
-def test_a_run_that_ended_early_counts_less_than_one_that_ended_late():
-    # of four runs at risk after the first ended, two arrive: the median is the second's time
-    assert median_time([0.5, 1, 2, 3, 4], [0, 1, 1, 1, 1]).estimate == pytest.approx(2.5)
 
 
 def test_expected_running_time_is_all_time_over_successes():
@@ -88,12 +52,9 @@ def test_no_success_bounds_the_expected_running_time_from_below():
 
 
 def test_no_run_is_not_a_number():
-    for found in (median_time([], []), expected_running_time([], [])):
-        assert math.isnan(found.estimate)
+    assert math.isnan(expected_running_time([], []).estimate)
 
 
 def test_an_infinite_time_is_refused_with_what_to_give_instead():
     with pytest.raises(ValueError, match="the time at which it ended"):
-        median_time([1.0, inf], [True, False])
-    with pytest.raises(ValueError, match="2 times and 1 flags"):
-        median_time([1.0, 2.0], [True])
+        expected_running_time([1.0, inf], [True, False])

@@ -33,27 +33,32 @@ def arriving(make, name, ends):
     ]  # fmt: skip
 
 
-def test_runs_that_do_not_all_arrive_have_an_expected_time_and_a_median_that_knows_when_they_ended(make, run):
+def test_runs_that_do_not_all_arrive_have_an_expected_time_and_a_median_with_never_as_infinity(make, run):
     done, timeout = Status.DONE, Status.TIMEOUT
     ends = [(1.0, True, done), (2.0, True, done), (3.0, True, done), (0.5, False, timeout)]
     summary = summarize(run, arriving(make, "sure", [(4.0, True, done)] * 4) + arriving(make, "luck", ends))
     rows = rows_of(summary, "luck")
     assert rows["expected_seconds_to_target"].interval.estimate == pytest.approx(6.5 / 3)
     assert rows["expected_cost_to_target"].interval.estimate == pytest.approx(40 / 3)
-    # with never = infinity the median is 2.5; the run that was cut at 0.5 s says nothing of what came after
     assert rows["seconds_to_target"].interval.estimate == 2.5
-    assert rows["kaplan_meier_seconds_to_target"].interval.estimate == 2.0
-    assert "kaplan_meier_seconds_to_target" not in rows_of(summary, "sure")
     (restarts,) = [side for side in comparison_tables(summary.comparisons[0]) if side.title == "Restarts"]
+    assert restarts.table.header == ("method", "runs there", "expected time, s", "expected gradients")
     assert [row[:2] for row in restarts.table.rows] == [("sure", "4 of 4"), ("luck", "3 of 4")]
     assert {row[3] for row in summary_rows(summary)} >= set(rows)
 
 
-def test_a_run_that_diverged_would_never_have_arrived(make, run):
+def test_where_all_runs_arrive_or_none_does_there_is_no_table_of_restarts(make, run):
+    done = Status.DONE
+    never = arriving(make, "never", [(1.0, False, done)] * 4)
+    summary = summarize(run, arriving(make, "sure", [(4.0, True, done)] * 4) + never)
+    assert "Restarts" not in [side.title for side in comparison_tables(summary.comparisons[0])]
+
+
+def test_a_run_that_diverged_has_spent_its_time_in_vain(make, run):
     done, diverged = Status.DONE, Status.DIVERGED
     ends = [(1.0, True, done), (2.0, True, done), (3.0, True, done), (0.5, False, diverged)]
     rows = rows_of(summarize(run, arriving(make, "luck", ends)), "luck")
-    assert rows["kaplan_meier_seconds_to_target"].interval.estimate == 2.5
+    assert rows["seconds_to_target"].interval.estimate == 2.5
     assert rows["expected_seconds_to_target"].interval.estimate == pytest.approx(6.5 / 3)
 
 
