@@ -1,4 +1,4 @@
-"""Many problems at once: performance profiles, shares of targets met, average ranks.
+"""Many problems at once: performance profiles, shares of targets met.
 
 Costs are arrays (problems, methods), lower is better; +inf stands for 'never'.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -19,11 +18,6 @@ from benchfw.analysis.stacks import Stack
 
 Floats: TypeAlias = NDArray[np.float64]
 
-FEWEST_TO_RANK = 3
-"""With fewer methods or problems than this, ranks tell nothing that the numbers do not tell better."""
-
-PERMUTATIONS, PERMUTATIONS_AT_A_TIME, PERMUTATION_SEED = 10_000, 200, 20_240_102
-
 
 @dataclass(frozen=True, eq=False)
 class Profile:
@@ -31,18 +25,6 @@ class Profile:
 
     grid: Floats
     share: Floats
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """Average ranks, 1 the best; `probability` is that of 'all methods are alike'.
-
-    Average ranks that differ by less than `critical_difference` do not differ significantly at 5 %.
-    """
-
-    ranks: tuple[float, ...]
-    probability: float
-    critical_difference: float
 
 
 def performance_profile(costs: ArrayLike, points: int = 200) -> Profile:
@@ -103,22 +85,6 @@ def spaced_targets(curves: Sequence[Stack], count: int = 50, *, even: bool = Fal
     return spaced[1:]
 
 
-def average_ranks(costs: ArrayLike) -> Ranking | None:
-    """Return average ranks with Nemenyi's critical difference; None of fewer than three methods or problems.
-
-    Ties share their ranks; all that never arrive are tied. The p-value is that of Friedman's (1937) test by
-    permutation, and the critical difference Nemenyi's (1963), as in Demšar 2006, 3.2.
-    """
-    given = _table(costs)
-    problems, methods = given.shape
-    if problems < FEWEST_TO_RANK or methods < FEWEST_TO_RANK:
-        return None
-    ranked = _rank(given)
-    ranks = tuple(float(rank) for rank in np.mean(ranked, axis=0))
-    difference = _nemenyi(methods) * math.sqrt(methods * (methods + 1) / (6 * problems))
-    return Ranking(ranks, _friedman(ranked), difference)
-
-
 def _table(costs: ArrayLike) -> Floats:
     given = np.array(costs, dtype=np.float64)
     if given.ndim != 2:
@@ -139,48 +105,3 @@ def _steps(values: Floats, start: float, points: int) -> Profile:
         [np.searchsorted(column, grid, side="right") for column in np.sort(values, axis=0).T], 1
     )
     return Profile(grid, counts / max(len(values), 1))
-
-
-def _rank(values: Floats) -> Floats:
-    """Return the rank of each value in its row, from 1; ties share the mean of theirs."""
-    below = np.sum(values[:, None, :] < values[:, :, None], axis=2)
-    ties = np.sum(values[:, None, :] == values[:, :, None], axis=2)
-    ranks: Floats = below + (ties + 1) / 2
-    return ranks
-
-
-def _friedman(ranked: Floats) -> float:
-    """Return the p-value of Friedman's statistic: how often ranks drawn anew on each problem differ as much.
-
-    Those that were seen count as one of the draws, which makes the test exact however few problems there are.
-    """
-
-    def spread(ranks: Floats) -> Floats:
-        found: Floats = np.var(np.sum(ranks, axis=-2), axis=-1)
-        return found
-
-    rng = np.random.default_rng(PERMUTATION_SEED)
-    seen = float(spread(ranked)) * (1 - 1e-9)
-    as_far, block = 1, np.repeat(ranked[None], PERMUTATIONS_AT_A_TIME, axis=0)
-    for _ in range(PERMUTATIONS // PERMUTATIONS_AT_A_TIME):
-        as_far += int(np.sum(spread(rng.permuted(block, axis=-1)) >= seen))
-    return as_far / (PERMUTATIONS + 1)
-
-
-@lru_cache(maxsize=64)
-def _nemenyi(methods: int) -> float:
-    """Return the 95 % quantile of the range of so many standard normals, over the root of two.
-
-    The range is at most r with probability k times the integral of phi(x) (Phi(x) - Phi(x - r))^(k - 1)
-    (Hartley 1942). SciPy's studentized range would take a second to import.
-    """
-    from scipy.special import ndtr
-
-    grid = np.linspace(-9.0, 20.0, 4001)  # smooth and 0 at both ends: this sum is exact to rounding
-    density = np.exp(-(grid**2) / 2) / math.sqrt(2 * math.pi) * (grid[1] - grid[0])
-    low, high = 0.0, 20.0
-    while high - low > 1e-10:
-        middle = (low + high) / 2
-        inside = float(methods * np.sum(density * (ndtr(grid) - ndtr(grid - middle)) ** (methods - 1)))
-        low, high = (middle, high) if inside < 0.95 else (low, middle)
-    return low / math.sqrt(2)

@@ -29,7 +29,7 @@ from benchfw.report.figures.packing import pack_figures, write_figures
 from benchfw.report.figures.plot import DARK_PALETTE, PALETTE, STROKES, Figure, Style, extra_figure
 from benchfw.report.figures.plot import MARKS as MARKS_OF_FIGURES
 from benchfw.report.first_screen import STATUS_WORDS, Answer, describe_terms, find_answers, find_notices
-from benchfw.report.side_tables import comparison_tables, summary_tables
+from benchfw.report.side_tables import comparison_tables
 from benchfw.report.tables import EXACT_COLUMNS, exact_rows, full_table, headline_table
 from benchfw.report.text import flat_facts, plural
 from benchfw.report.tuning.sentences import describe_tuning
@@ -115,7 +115,6 @@ def write_report(
         terms=describe_terms(summary, answers),
         notices=find_notices(summary, run),
         status_words=STATUS_WORDS,
-        ranks=summary_tables(summary),
         styles=styles,
         problems=list(dict.fromkeys(each.problem for each in answers if each.problem)),
         backends=list(dict.fromkeys(cell.backend for cell in styles)),

@@ -1,4 +1,4 @@
-"""Small tables beside the main one, where they apply: ranks over all problems, restarts, rates."""
+"""Small tables beside the main one, where they apply: restarts, rates."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from benchfw.analysis.intervals import Interval
 from benchfw.analysis.rates import Rate
 from benchfw.report.tables import TextTable
-from benchfw.report.text import figures, interval_text
-from benchfw.summary.model import Comparison, Summary, short_name
+from benchfw.report.text import interval_text
+from benchfw.summary.model import Comparison
 from benchfw.summary.quantities import EXPECTED
-from benchfw.summary.standings import find_standings
 
 _RESTARTS = (
     "Some runs end without the target. Started again until it is met, a method takes the expected time: all "
@@ -39,27 +38,6 @@ class SideTable:
     title: str
     words: str
     table: TextTable
-
-
-def summary_tables(summary: Summary) -> list[SideTable]:
-    """Return the table of average ranks, where there are three methods and problems."""
-    standings = [] if summary.imported else find_standings(summary.comparisons)
-    if not standings:
-        return []
-    cells = sorted(standings[0].ranks, key=lambda cell: standings[0].ranks[cell].estimate)
-    names = [short_name(cell, among=cells) for cell in cells]
-    columns = [[interval_text(each.ranks[cell]) for cell in cells] for each in standings]
-    header = ("method", *(f"average rank in {each.unit}" for each in standings))
-    table = TextTable(header, tuple(zip(names, *columns, strict=True)), tuple(cells))
-    problems = next(iter(standings[0].ranks.values())).count
-    alike = " and ".join(f"{figures(each.probability, 2)} in {each.unit}" for each in standings)
-    words = (
-        f"Ranks of the tables' values to the target over {problems} problems, 1 is best. Methods whose "
-        "brackets overlap do not differ significantly at 5 %: their ranks are less than "
-        f"{standings[0].critical_difference:.2f} apart (Nemenyi's critical difference). Friedman's p-value "
-        f"for methods that are all alike: {alike}."
-    )
-    return [SideTable("All problems, ranks", words, table)]
 
 
 def comparison_tables(comparison: Comparison) -> Iterator[SideTable]:

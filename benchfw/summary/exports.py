@@ -13,7 +13,6 @@ from benchfw.provenance import Run
 from benchfw.records import Outcome, Result, Spec
 from benchfw.summary.model import Summary
 from benchfw.summary.samples import prepared_facts
-from benchfw.summary.standings import find_standings
 from benchfw.summary.tuned import SENSITIVE, TunedMethod
 from benchfw.sweep import leaves
 
@@ -50,18 +49,13 @@ def summary_columns(summary: Summary) -> tuple[str, ...]:
 
 
 def summary_rows(summary: Summary) -> list[tuple[str | float | int, ...]]:
-    """Return one flat row a quantity, in the order of `summary_columns`; tuning and ranks are last."""
+    """Return one flat row a quantity, in the order of `summary_columns`; tuning is last."""
     rows = [
         (row.cell, row.quantity, row.interval)
         for comparison in summary.comparisons
         for row in comparison.rows
     ]
     rows += [(each.cell, *found) for each in summary.tuned for found in _tuning_quantities(each)]
-    rows += [
-        (cell, f"rank_in_{standing.quantity}", rank)
-        for standing in ([] if summary.imported else find_standings(summary.comparisons))
-        for cell, rank in standing.ranks.items()
-    ]
     origin = [summary.imported] if summary.imported else []
     return [
         (cell.problem, cell.method, cell.backend, quantity, of.estimate, of.low, of.high, of.count, *origin)

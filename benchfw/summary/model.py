@@ -318,21 +318,6 @@ def short_name(cell: Cell, among: Iterable[Cell]) -> str:
 
 
 @dataclass(frozen=True)
-class Standing:
-    """Average ranks over all problems in one quantity, 1 the best.
-
-    The interval of a rank is half of Nemenyi's critical difference to either side: methods whose intervals
-    overlap do not differ significantly at 5 %. `probability` is that of 'all methods are alike' (Friedman).
-    """
-
-    quantity: str
-    unit: str
-    ranks: Mapping[Cell, Interval]
-    probability: float
-    critical_difference: float
-
-
-@dataclass(frozen=True)
 class Fault:
     """Trials that ended alike and not well: of one cell, or all that were skipped alike.
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 from benchfw.records import Cell
 from benchfw.report.figures.convergence import convergence_figures, points_a_line
+from benchfw.report.figures.critical_difference import rank_figures
 from benchfw.report.figures.kernels import share_figures, size_figures
 from benchfw.report.figures.plot import Figure, Style, styles_of
-from benchfw.report.figures.profiles import profile_figures
+from benchfw.report.figures.profiles import ALL_PROBLEMS, profile_figures
 from benchfw.report.figures.quantities import estimator_figures, kernel_figures, sweep_figures, target_figures
 from benchfw.report.figures.tuning import allowance_figures, sensitivity_figures
 from benchfw.report.tuning.problems import tuned_problems
 from benchfw.summary.model import Summary
-from benchfw.summary.standings import ALL_PROBLEMS
 
 
 def build_figures(summary: Summary) -> list[Figure]:
@@ -36,7 +36,8 @@ def build_figures(summary: Summary) -> list[Figure]:
             found += sensitivity_figures(settings, styles)
         figures += [replace(figure, problem=comparison.problem) for figure in found]
     figures += [figure for each in tuned.values() for figure in sensitivity_figures(each, styles)]
-    return [*profile_figures(summary, styles), *share_figures(summary), *figures]
+    every = [*profile_figures(summary, styles), *rank_figures(summary, styles), *share_figures(summary)]
+    return [*every, *figures]
 
 
 def method_styles(summary: Summary) -> dict[Cell, Style]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,12 @@ from benchfw.report.figures.plot import Figure, Style, View, line_trace
 from benchfw.report.text import escape_plotly
 from benchfw.summary.lines import TARGETS
 from benchfw.summary.model import Comparison, Summary, short_name
-from benchfw.summary.standings import medians_over_problems
+
+ALL_PROBLEMS = "all problems"
+"""What the problem of a cell is called that stands for a method on every problem of a run."""
+
+FEWEST_PROBLEMS = 3
+"""Of two the tables say everything."""
 
 _PROFILE = (
     "Higher is better. A line's height at 1 is the share of the {problems} problems on which the method was "
@@ -29,9 +36,45 @@ _MET = (
 )
 
 
+@dataclass(frozen=True, eq=False)
+class Medians:
+    """The medians of a quantity about the target, (problems, methods); +inf where a method never arrives."""
+
+    quantity: str
+    unit: str
+    cells: tuple[Cell, ...]
+    values: Floats
+
+
+def medians_over_problems(summary: Summary) -> list[Medians]:
+    """Return seconds and cost to the target of the optimizers; nothing where they had too few problems.
+
+    A method that was skipped somewhere has not failed there: only those that ran on all problems count.
+    """
+    chosen = [each for each in summary.comparisons if each.kind == "optimizer" and each.targets]
+    if summary.imported or len(chosen) < FEWEST_PROBLEMS:
+        return []
+    cells = [
+        cell
+        for cell in chosen[0].cells
+        if all(each.row(cell._replace(problem=each.problem), "seconds_to_target") for each in chosen)
+    ]
+    units = {"seconds_to_target": "time", "cost_to_target": chosen[0].cost_unit}
+    tables = []
+    for quantity, unit in units.items():
+        rows = [
+            [each.row(cell._replace(problem=each.problem), quantity) for cell in cells] for each in chosen
+        ]
+        values = np.array([[row.interval.estimate if row else math.inf for row in line] for line in rows])
+        if len(cells) > 1 and np.isfinite(values).any():
+            everywhere = tuple(cell._replace(problem=ALL_PROBLEMS) for cell in cells)
+            tables.append(Medians(quantity, unit, everywhere, values))
+    return tables
+
+
 def profile_figures(summary: Summary, styles: Mapping[Cell, Style]) -> list[Figure]:
     """Return performance profile and targets met of the optimizers; none where they had too few problems."""
-    tables = [] if summary.imported else medians_over_problems(summary.comparisons)
+    tables = medians_over_problems(summary)
     if not tables:
         return []
     problems, cells = len(tables[0].values), tables[0].cells

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from benchfw.report.page import Site, fill, write_report
-from benchfw.report.side_tables import summary_tables
 from benchfw.report.site.exhibits import Exhibit, choose_slug
 from benchfw.report.site.leaderboards import RULE, Leaderboard
 from benchfw.store.bundle import write_bundle
@@ -36,9 +35,7 @@ def write_gallery(exhibits: Sequence[Exhibit], folder: Path, title: str) -> Path
     pictures = {each.slug: _picture(each) for each in exhibits}
     shared = {"pictures": pictures, "rule": RULE}
     for slug, (suite, runs) in suites.items():
-        ranks = {each.slug: summary_tables(each.summary) for each in runs}
-        own = {"suite": suite, "runs": runs, "ranks": ranks}
-        _write(folder / "suites" / f"{slug}.html", "suite.html", **own, **shared)
+        _write(folder / "suites" / f"{slug}.html", "suite.html", suite=suite, runs=runs, **shared)
     for slug, (problem, boards) in problems.items():
         own = {"problem": problem, "boards": boards}
         _write(folder / "problems" / f"{slug}.html", "problem.html", **own, **shared)

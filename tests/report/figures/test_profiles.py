@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 from benchfw.report.figures import build_figures
-from benchfw.report.side_tables import summary_tables
-from benchfw.summary.exports import summary_rows
 from benchfw.summary.summarize import summarize
 
 
@@ -38,23 +36,6 @@ def test_targets_met_count_every_problem_and_repetition(make, run):
     lines = {trace["name"]: dict(zip(trace["x"], trace["y"], strict=True)) for trace in figure.views[0].data}
     assert lines["gd"] == {0.0: 0.0, 1.0: 2 / 3, 2.0: 2 / 3, 4.0: 1.0}
     assert lines["sgd"] == {0.0: 0.0, 1.0: 1 / 3, 2.0: 1.0, 4.0: 1.0}
-
-
-def test_average_ranks_of_three_methods_on_three_problems_are_shown_and_exported(make, run):
-    results = solved(make, {"gd": [1.0] * 3, "sgd": [2.0] * 3, "adam": [3.0] * 3})
-    summary = summarize(run, results)
-    (side,) = summary_tables(summary)
-    assert [row[:2] for row in side.table.rows] == [
-        ("gd", "1.00 [1.00, 1.96]"),
-        ("sgd", "2.00 [1.04, 2.96]"),
-        ("adam", "3.00 [2.04, 3.00]"),
-    ]
-    exported = [row for row in summary_rows(summary) if row[0] == "all problems"]
-    assert [row[1:5] for row in exported if row[3] == "rank_in_seconds_to_target"] == [
-        ("gd", "numpy", "rank_in_seconds_to_target", 1.0),
-        ("sgd", "numpy", "rank_in_seconds_to_target", 2.0),
-        ("adam", "numpy", "rank_in_seconds_to_target", 3.0),
-    ]
 
 
 def test_two_problems_have_no_profile(make, run):
