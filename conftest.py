@@ -1,4 +1,7 @@
-"""What `make test` leaves to `make test-all`: marks `thorough` and `sampled`, options --all and --rest."""
+"""What `make test` leaves to `make test-all`: marks `thorough` and `sampled`, options --all and --rest.
+
+And the fixtures that the tests of several packages share.
+"""
 
 import hashlib
 import os
@@ -7,6 +10,8 @@ from collections import Counter
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 from benchfw.testing.pytest_plugin import BoundCheck
+
+pytest_plugins = ["fixtures.browser", "fixtures.command", "fixtures.lines", "fixtures.results"]
 
 SUBJECTS_A_CHECK = 1
 """How many of those that a conformance check is about `make test` tries it on, at least."""

@@ -1,4 +1,4 @@
-"""A toy plugin of one file with a helper beside it, a trial of it, a stopped clock, and a browser."""
+"""A toy plugin of one file with a helper beside it, a trial of it, and a stopped clock."""
 
 import importlib.util
 import os
@@ -14,8 +14,6 @@ from benchfw.measure import clock
 from benchfw.records import Budget, Spec, Trial
 from benchfw.registry import Registry
 from benchfw.sources import Modules
-
-pytest_plugins = ["fixtures.command", "fixtures.lines", "fixtures.results"]
 
 HELPER = '''"""Helps."""
 
@@ -104,16 +102,3 @@ def slept(monkeypatch):
     for name in ("_host_timer", "perf_counter"):
         monkeypatch.setattr(clock, name, lambda: moments[0])
     monkeypatch.setattr(time, "sleep", lambda seconds: moments.__setitem__(0, moments[0] + seconds))
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """A Chromium for all tests of a session: `browser.open(path or address, width)`."""
-    path = Path(__file__).parents[1] / "suites" / "tracked" / "_chromium.py"
-    spec = importlib.util.spec_from_file_location("_chromium", path)
-    driver = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(driver)
-    if driver.PROGRAM is None:
-        pytest.skip("no chromium to open the page with")
-    with driver.Chromium() as opened:
-        yield opened

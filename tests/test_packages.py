@@ -33,6 +33,8 @@ def packages():
     for kind in (*KINDS, "kernel"):
         for name, entry in registry.entries(kind).items():
             found[entry.plugin.distribution][kind].append(name)
+    for each in registry.commands:
+        found[each.callback.__module__.partition(".")[0].replace("_", "-")]["verb"].append(each.name)
     for folder in registry.suite_folders:
         names = [path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.toml")]
         found[folder.parent.name.replace("_", "-")]["suite"] = sorted(names)
@@ -95,6 +97,14 @@ def test_a_name_of_a_package_that_is_not_installed_says_what_to_install(alone, k
 def test_a_suite_of_a_package_that_is_not_installed_says_what_to_install(alone):
     with pytest.raises(BenchfwError, match="no suite 'quickstart' here; pip install benchfw-firstorder"):
         find_suites("quickstart", Registry().suite_folders)
+
+
+def test_a_verb_of_a_package_that_is_not_installed_says_what_to_install(alone, run_inline, tmp_path):
+    done = run_inline(["findings", "bundles"], tmp_path, dict(os.environ))
+    assert (done.returncode, done.stderr) == (
+        2,
+        "benchfw: no verb 'findings' here; pip install benchfw-site\n",
+    )
 
 
 def test_a_data_set_of_a_package_that_is_not_installed_says_what_to_install(alone, tmp_path, monkeypatch):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from benchfw.analysis.claims import find_fewest_runs
 from benchfw.plan import missing_oracles, needs_of, plan, produced_class
 from benchfw.registry import Registry
 from benchfw.search import Log, spaces_in
@@ -50,6 +51,15 @@ TABLE_1 = {
 @pytest.mark.families
 def test_a_suite_has_trials(path, quick):
     assert plan(read_suite(path, quick=quick), REGISTRY)
+
+
+@pytest.mark.families
+@pytest.mark.parametrize("quick", [False, True], ids=["full", "quick"])
+def test_suites_run_as_often_as_their_claims_need(quick):
+    for name, path in REGISTRY.suites.items():
+        suite = read_suite(path, quick=quick)
+        tested = [each for each in suite.claims if not each.is_excused(quick=quick)]
+        assert suite.repetitions >= max(find_fewest_runs(tested), default=0), name
 
 
 @pytest.mark.parametrize("name", USUAL_STEPS)

@@ -7,13 +7,14 @@ import importlib
 import io
 import os
 import sys
-from functools import cache
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+    from benchfw.registry import Registry
 
 PROGRAM = "benchfw"
 COMPLETE_VARIABLE = "_BENCHFW_COMPLETE"  # in which a shell asks for completions
@@ -28,8 +29,6 @@ VERBS = {
     "compare": "Compare two runs: what got better, what got worse, what is noise.",
     "export": "Write a run as a table, for another tool, or packed for another machine.",
     "import": "Import results that another program measured, as a run.",
-    "publish": "Make a static site of runs, with pictures, a search and bundles.",
-    "findings": "Write a page about all claims of suites, from bundles.",
     "replay": "Run one stored trial again, here, and compare its records.",
     "time": "Time kernels at every size and backend, against what the hardware can do.",
     "store": "Look for damage in a store, and save what can be read.",
@@ -45,33 +44,39 @@ class Verbs(click.Group):
     """A group whose commands are imported when they are called, not when help is printed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the verbs in the order of use."""
-        return list(VERBS)
+        """Return the verbs in the order of use, then those that plugins add."""
+        return [*VERBS, *_plugin_commands(ctx)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a verb's command; one that plugins add is looked for last."""
         if cmd_name in VERBS:
             command: click.Command = importlib.import_module(f"benchfw.cli.verbs.{cmd_name}").command
             return command
-        return next((each for each in _plugin_commands() if each.name == cmd_name), None)
+        return _plugin_commands(ctx).get(cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Explain an unknown verb with the nearest one."""
+        """Explain an unknown verb with the package that has it, or with the nearest one."""
         if self.get_command(ctx, args[0]) is None:
-            from benchfw.errors import nearest
+            from benchfw.errors import BenchfwError, nearest
+            from benchfw.packages import advise_install
 
-            verbs = [*VERBS, *(str(each.name) for each in _plugin_commands())]
-            ctx.fail(f"no verb '{args[0]}'{nearest(args[0], verbs)}")
+            advice = advise_install("verb", args[0])
+            if advice:
+                raise BenchfwError(f"no verb '{args[0]}' here; {advice}")
+            broken = _registry(ctx).broken
+            reasons = f" (not loaded: {'; '.join(broken)})" if broken else ""
+            ctx.fail(f"no verb '{args[0]}'{nearest(args[0], self.list_commands(ctx))}{reasons}")
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the verbs that a word may become, or the options; no verb is imported for it."""
+        """Return the verbs that a word may become, or the options; none of ours is imported for it."""
         from click.shell_completion import CompletionItem
 
+        known = VERBS if any(verb.startswith(incomplete) for verb in VERBS) else _describe_added(ctx)
         found = [
-            CompletionItem(verb, help=text) for verb, text in VERBS.items() if verb.startswith(incomplete)
+            CompletionItem(verb, help=text) for verb, text in known.items() if verb.startswith(incomplete)
         ]
         return found or click.Command.shell_complete(self, ctx, incomplete)
 
@@ -79,18 +84,31 @@ class Verbs(click.Group):
         """Write the verbs with one line each, without importing ours; then those that plugins add."""
         with formatter.section("Verbs"):
             formatter.write_dl(list(VERBS.items()))
-        added = [each for each in _plugin_commands() if each.name not in VERBS]
+        added = _describe_added(ctx)
         if added:
             with formatter.section("Verbs of plugins"):
-                formatter.write_dl([(str(each.name), each.get_short_help_str(100)) for each in added])
+                formatter.write_dl(list(added.items()))
 
 
-@cache
-def _plugin_commands() -> list[click.Command]:
-    """Return the verbs of the installed plugins."""
-    from benchfw.registry import Registry
+def _registry(ctx: click.Context) -> Registry:
+    """Return what the installed plugins register, read once a call."""
+    if PROGRAM not in ctx.meta:
+        from benchfw.registry import Registry
 
-    return [each for each in Registry().commands if isinstance(each, click.Command)]
+        ctx.meta[PROGRAM] = Registry()
+    registry: Registry = ctx.meta[PROGRAM]
+    return registry
+
+
+def _plugin_commands(ctx: click.Context) -> dict[str, click.Command]:
+    """Return the verbs of the installed plugins by name, but for those that have a name of ours."""
+    added = [each for each in _registry(ctx).commands if isinstance(each, click.Command)]
+    return {str(each.name): each for each in added if each.name not in VERBS}
+
+
+def _describe_added(ctx: click.Context) -> dict[str, str]:
+    """Return the verbs of the installed plugins with a line each."""
+    return {name: each.get_short_help_str(100) for name, each in _plugin_commands(ctx).items()}
 
 
 def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:

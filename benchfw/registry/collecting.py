@@ -50,7 +50,6 @@ class Collector:
         self.broken: list[str] = []
         self.hooked: list[Plugin] = []
         self.suite_folders: list[Path] = []
-        self.commands: list[Any] = []
         self.backends = BackendTable()
         self.entries: dict[tuple[str, str], Entry] = {}
         self._origins: dict[int, Plugin] = {}
@@ -127,7 +126,12 @@ class Collector:
         self._call("register_kernels", partial(partial, self._register_kernel))
         self._call("register_backends", partial(partial, self._register_backend))
         self._call("register_suites", lambda _: lambda folder: self.suite_folders.append(Path(folder)))
-        self._call("register_commands", lambda _: self.commands.append)
+
+    def find_commands(self) -> list[Any]:
+        """Return the verbs that plugins add; asked by the command line alone, which they import."""
+        commands: list[Any] = []
+        self._call("register_commands", lambda _: commands.append)
+        return commands
 
     def _call(self, hook: str, register_for: Callable[[Plugin], Callable[..., None]]) -> None:
         # one call for each plugin, not one for all: the registry must know who registers what

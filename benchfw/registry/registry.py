@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +43,7 @@ class Registry:
         for each in self.objects:
             found.add(Entry(each.kind, each.name, each.factory, _SESSION, given=each))
         self.plugins, self.broken, self.hook = found.plugins, found.broken, found.hook
-        self.backends, self.commands, self._hooked = found.backends, found.commands, found.hooked
+        self.backends, self._hooked, self._find_commands = found.backends, found.hooked, found.find_commands
         self._entries, self._suite_folders = found.entries, found.suite_folders
 
     def with_objects(self, objects: Iterable[Given]) -> Registry:
@@ -53,6 +53,11 @@ class Registry:
     def with_plugins(self, plugins: Iterable[str]) -> Registry:
         """Return a registry that has these plugins too."""
         return Registry([*self.sources, *plugins], self.installed, self.objects)
+
+    @cached_property
+    def commands(self) -> list[Any]:
+        """The verbs that plugins add."""
+        return self._find_commands()
 
     @property
     def suite_folders(self) -> list[Path]:

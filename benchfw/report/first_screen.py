@@ -132,6 +132,15 @@ def find_notices(summary: Summary, run: Run) -> list[Notice]:
     return found
 
 
+def describe_machine(run: Run) -> str:
+    """Return the processor, its cores, and the devices that a run had."""
+    environment = run.environment
+    machine = environment.machine
+    parts = [machine.processor, plural(machine.cores, "core")]
+    parts += [each["device"] for each in environment.backends.values() if "device" in each]
+    return ", ".join(dict.fromkeys(filter(None, parts)))
+
+
 def describe_extent(run: Run) -> list[str]:
     """Return what of a suite a run did not do, and which of its data are synthetic."""
     changes = run.environment.changes

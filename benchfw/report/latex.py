@@ -9,7 +9,7 @@ from benchfw.errors import BenchfwError, nearest
 from benchfw.provenance import Run
 from benchfw.report.captions import caption, heading
 from benchfw.report.figures.paper import Sheet
-from benchfw.report.site.machines import describe_machine
+from benchfw.report.first_screen import describe_machine
 from benchfw.report.tables import TextTable, headline_table
 from benchfw.report.text import plural, printable
 from benchfw.report.verdicts.phrases import target_text

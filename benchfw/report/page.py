@@ -9,7 +9,6 @@ import html
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
@@ -66,17 +65,9 @@ _OVERVIEW = re.compile(r' · <a href="\.\./[^"]*">all runs</a>')
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 _ALLOWED = re.compile(r"script-src [^;]*;")
 _DOWNLOAD = re.compile(r'href="([^"]+)" download')
-_TEMPLATES = Path(__file__).parent / "html" / "templates"
+TEMPLATES = Path(__file__).parent / "html" / "templates"
 
 Writer: TypeAlias = Callable[[IO[str]], None]
-
-
-@dataclass(frozen=True)
-class Site:
-    """The static site that a page is a part of: its index, and the bundle that has the records of the run."""
-
-    index: str
-    bundle: str
 
 
 def write_report(
@@ -86,13 +77,15 @@ def write_report(
     extra_figures: Sequence[Mapping[str, Any]] = (),
     reload: int = 0,
     against: tuple[str, Summary] | None = None,
-    site: Site | None = None,
+    index: str = "",
+    bundle: str = "",
 ) -> Path:
     """Write `folder`/index.html with its CSV files, and the shared script in `folder`/../assets once.
 
     Return the page's path. The page needs no network and no server; a browser loads it again every `reload`
-    seconds, if that is not 0. Its records.csv is from `save_records`. `against` names another run that the
-    figures lie over; `site` is what the page is a part of.
+    seconds, if that is not 0. `against` names another run that the figures lie over. The page links to
+    `index`, without it to the page over all runs if that is there; and for the records to `bundle`, without
+    it to the records.csv of `save_records`.
     """
     overview = overview_beside(folder, run)
     styles, answers = method_styles(summary), find_answers(summary)
@@ -103,7 +96,7 @@ def write_report(
     figures = headline_first(summary, figures)
     script = drawing_script(figures)
     page = fill(
-        "page.html",
+        TEMPLATES / "page.html",
         figures,
         script,
         summary=summary,
@@ -122,9 +115,9 @@ def write_report(
         caveats=caveat_sentences(summary),
         replays=replay_sentence(summary.replays),
         facts=list(flat_facts({**run.environment.to_json(), "claims": ()})),
-        overview=overview.name if overview.is_file() else "",
-        site=site,
-        rerun=_find_command(run, site),
+        index=index or (f"../{overview.name}" if overview.is_file() else ""),
+        bundle=bundle,
+        rerun=_find_command(run, bundle),
         reload=reload,
     )
     files: dict[str, Writer] = {
@@ -141,12 +134,12 @@ def write_report(
     return write_page(page, script, folder, files)
 
 
-def _find_command(run: Run, site: Site | None) -> str:
+def _find_command(run: Run, bundle: str) -> str:
     """Return the command that runs a run, or a trial of it, again; empty where no command can."""
     if not can_run_again(run):
         return ""
-    if site is not None:
-        return bundle_command(PurePosixPath(site.bundle).name, run)
+    if bundle:
+        return bundle_command(PurePosixPath(bundle).name, run)
     if run.store.suffix == ".zip":
         return bundle_command(str(run.store), run)
     return replay_command("TRIAL", run.environment.plugins, run.store)
@@ -175,7 +168,7 @@ def write_overview(runs: Sequence[Run], pages: Mapping[int, Path]) -> Path | Non
     links = {
         number: page.relative_to(index.parent).as_posix() for number, page in pages.items() if page.is_file()
     }
-    text = fill("overview.html", [], None, runs=runs[::-1], links=links)
+    text = fill(TEMPLATES / "overview.html", [], None, runs=runs[::-1], links=links)
     try:
         index.write_text(text, encoding="utf-8", errors="replace")
     except OSError as error:
@@ -207,8 +200,8 @@ def write_page(page: str, script: Path, folder: Path, files: Mapping[str, Writer
     return index
 
 
-def fill(template: str, figures: Sequence[Figure], script: Path | None, **context: Any) -> str:
-    """Return a page from its template; `script` draws its figures, if it has any."""
+def fill(template: Path, figures: Sequence[Figure], script: Path | None, **context: Any) -> str:
+    """Return a page from its template, which may extend those here; `script` draws its figures, if any."""
     try:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
         from markupsafe import Markup
@@ -216,14 +209,14 @@ def fill(template: str, figures: Sequence[Figure], script: Path | None, **contex
         raise BenchfwError(f"the report {NO_JINJA}") from error
     environment = Environment(
         autoescape=True,
-        loader=FileSystemLoader(_TEMPLATES),
+        loader=FileSystemLoader([template.parent, TEMPLATES]),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters["plural"] = plural
     data, kind = pack_figures(figures[1:])
-    page = environment.get_template(template).render(
+    page = environment.get_template(template.name).render(
         figures=figures,
         palettes={"light": PALETTE, "dark": DARK_PALETTE},
         marks=MARKS_OF_FIGURES,

@@ -76,9 +76,17 @@ def optional() -> str:
 
 
 def verbs() -> str:
-    """Return a table of all verbs."""
-    rows = [f"| [`{verb}`]({verb}.md) | {text} |" for verb, text in VERBS.items()]
+    """Return a table of all verbs, those of our packages included."""
+    context = click.Context(cli)
+    known = {name: cli.get_command(context, name) for name in cli.list_commands(context)}
+    texts = {name: VERBS.get(name) or _describe_added(command) for name, command in known.items()}
+    rows = [f"| [`{verb}`]({verb}.md) | {text} |" for verb, text in texts.items()]
     return "\n".join(["| verb | |", "|---|---|", *rows])
+
+
+def _describe_added(command: Any) -> str:
+    package = command.callback.__module__.partition(".")[0].replace("_", "-")
+    return f"{command.get_short_help_str(100)} In `{package}`."
 
 
 def options(*path: str) -> str:

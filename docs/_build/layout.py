@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchfw.report.site.findings_page import MADE
+from benchfw_site.findings_page import MADE
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:

@@ -3,8 +3,8 @@
 `python suites/tracked/bundles.py` runs the quick size of every such suite whose bundle is missing, stale or
 of too few repetitions, and writes findings/cpu/FAMILY-SUITE.zip. A run that was interrupted goes on where it
 stopped: its trials are in the store. `--backend cupy` runs on a GPU, into findings/gpu. `--gallery` runs the
-suites that have no bundle in findings, into gallery/. Only what benchfw itself needs must be installed; where
-git is not, `--commit` names the commit.
+suites that have no bundle in findings, into gallery/. Only benchfw-site and the suites' packages must be
+installed; where git is not, `--commit` names the commit.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from time import monotonic
 
 from benchfw.errors import BenchfwError
 from benchfw.registry import Registry
-from benchfw.report.site.findings import (
+from benchfw.store.bundle import read_bundle
+from benchfw.suite import Suite, read_suite
+from benchfw_site.findings import (
     Bundle,
     count_repetitions,
     describe_changes,
     has_all_claims,
     read_claiming_suites,
 )
-from benchfw.store.bundle import read_bundle
-from benchfw.suite import Suite, read_suite
 
 BAD_INPUT, INTERRUPTED = 2, 130
 FEWEST_TO_COMPARE = 3  # repetitions: with fewer no method is called better

@@ -6,12 +6,12 @@ import shlex
 import click
 import pytest
 
-from benchfw.cli import VERBS, cli
+from benchfw.cli import cli
 
 
 def commands(group, path=()):
     context = click.Context(group)
-    for name in VERBS if group is cli else group.list_commands(context):
+    for name in group.list_commands(context):
         command = group.get_command(context, name)
         yield pytest.param(command, id=" ".join((*path, name)))
         if isinstance(command, click.Group):

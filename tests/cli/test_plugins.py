@@ -145,20 +145,37 @@ def test_a_trial_is_run_again_when_the_number_of_threads_changes(helped):
     assert reused_on_the_next_run(helped, "--threads", 2)
 
 
-def test_a_plugin_adds_a_verb(cli, tmp_path):
-    cli.write(
-        "verbs.py",
-        "import click\nfrom benchfw import hookimpl\n"
-        "@click.command()\ndef hello():\n    'Says good day.'\n    click.echo('good day')\n"
-        "@hookimpl\ndef register_commands(register):\n    register(hello)\n",
-    )
+@pytest.fixture
+def call_with_verbs(cli, tmp_path):
+    """Return a function that installs a plugin whose `register_commands` has this body, and calls benchfw."""
     info = tmp_path / "verbs-1.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: verbs\nVersion: 1\n")
     (info / "entry_points.txt").write_text("[benchfw]\nverbs = verbs\n")
-    assert cli("hello", PYTHONPATH=str(tmp_path)).stdout == "good day\n"
-    shown = cli("--help", PYTHONPATH=str(tmp_path)).stdout
-    assert "Verbs of plugins:\n  hello  Says good day.\n" in shown
+
+    def call(body, *words):
+        cli.write(
+            "verbs.py",
+            "import click\nfrom benchfw import hookimpl\n"
+            "@click.command()\ndef hello():\n    'Says good day.'\n    click.echo('good day')\n"
+            f"@hookimpl\ndef register_commands(register):\n    {body}\n",
+        )
+        return cli(*words, PYTHONPATH=str(tmp_path))
+
+    return call
+
+
+def test_a_plugin_adds_a_verb(call_with_verbs):
+    assert call_with_verbs("register(hello)", "hello").stdout == "good day\n"
+    _, _, added = call_with_verbs("register(hello)", "--help").stdout.partition("Verbs of plugins:\n")
+    assert ["hello", "Says", "good", "day."] in [line.split() for line in added.splitlines()]
+
+
+def test_a_verb_whose_plugin_fails_to_add_it_is_answered_with_the_reason(call_with_verbs):
+    done = call_with_verbs("register(1 / 0)", "hello")
+    assert done.returncode == 2
+    assert "no verb 'hello'" in done.stderr
+    assert "(not loaded: plugin 'verbs' raised in register_commands: ZeroDivisionError" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def windows(tmp_path):
         "benchfw",
         *(
             f"benchfw_{each}"
-            for each in ("datasets", "firstorder", "kernelmachines", "spectral", "variational")
+            for each in ("datasets", "firstorder", "kernelmachines", "site", "spectral", "variational")
         ),
     ],
 )

@@ -8,9 +8,8 @@ from itertools import islice
 from benchfw.provenance import Run
 from benchfw.report.claims import MARKS, count_claims, describe_claims
 from benchfw.report.commands import report_command
-from benchfw.report.first_screen import Answer, find_answers
+from benchfw.report.first_screen import Answer, describe_machine, find_answers
 from benchfw.report.markdown import markdown_table, overall_lines
-from benchfw.report.site.machines import describe_machine
 from benchfw.report.tables import TextTable, headline_table
 from benchfw.report.text import escape_markdown, plural
 from benchfw.report.verdicts.phrases import fault_place, fault_sentence

@@ -12,12 +12,12 @@ from benchfw.analysis.significance import BUDGET
 from benchfw.records import Status
 from benchfw.report.claims import MARKS
 from benchfw.report.commands import suite_command
-from benchfw.report.site.documents import Document, Documents, group_by_document
-from benchfw.report.site.findings import Absence, Bundle, Finding, count_repetitions
-from benchfw.report.site.interval_plot import draw_intervals, find_rows
-from benchfw.report.site.machines import describe_machine
+from benchfw.report.first_screen import describe_machine
 from benchfw.report.text import escape_markdown, plural, printable
 from benchfw.suite import Suite
+from benchfw_site.documents import Document, Documents, group_by_document
+from benchfw_site.findings import Absence, Bundle, Finding, count_repetitions
+from benchfw_site.interval_plot import draw_intervals, find_rows
 
 MADE = "<!-- Made by `benchfw findings` from suites and bundles: a change by hand is lost. -->"
 READING = (

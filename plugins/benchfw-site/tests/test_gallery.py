@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from benchfw.report.site.exhibits import Exhibit, sort_exhibits
-from benchfw.report.site.gallery import write_gallery, write_run
 from benchfw.summary.summarize import summarize
+from benchfw_site.exhibits import Exhibit, sort_exhibits
+from benchfw_site.gallery import write_gallery, write_run
 
 pytestmark = pytest.mark.thorough
 

@@ -13,14 +13,14 @@ import pytest
 
 from benchfw.claims.read import read_claim
 from benchfw.registry import Registry
-from benchfw.report.site.findings import (
+from benchfw.suite import parse_suite
+from benchfw_site.findings import (
     count_repetitions,
     describe_changes,
     find_findings,
     read_bundles,
     read_claiming_suites,
 )
-from benchfw.suite import parse_suite
 
 from cli.conftest import PLUGINS, CommandLine  # isort: skip
 
@@ -404,7 +404,7 @@ def test_bundles_are_made_once_and_again_where_the_suite_has_changed(line):
     suite = line.write("suites/small.toml", SUITE)
 
     def make(*words):
-        script = Path(__file__).parents[2] / "suites" / "tracked" / "bundles.py"
+        script = Path(__file__).parents[3] / "suites" / "tracked" / "bundles.py"
         command = [sys.executable, script, "--only-suites", "sm*", *words]
         done = subprocess.run(command, cwd=line.folder, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout

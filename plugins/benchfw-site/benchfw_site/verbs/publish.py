@@ -15,13 +15,13 @@ from benchfw.report.text import plural, printable
 
 if TYPE_CHECKING:
     from benchfw.provenance import Run
-    from benchfw.report.site.exhibits import Exhibit
     from benchfw.summary.model import Summary
+    from benchfw_site.exhibits import Exhibit
 
 OURS = " · benchfw</title>"
 
 
-@click.command(name="publish")
+@click.command(name="publish", short_help="Make a static site of runs, with pictures, a search and bundles.")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...", shell_complete=complete_runs)
 @click.option(
     "--to",
@@ -70,10 +70,10 @@ def command(
     from benchfw.cli.execution import print_faults, print_not_loaded
     from benchfw.provenance import identify
     from benchfw.registry import Registry
-    from benchfw.report.site.exhibits import Exhibit, choose_slug, sort_exhibits
-    from benchfw.report.site.findings import find_suite_name
-    from benchfw.report.site.gallery import write_gallery, write_run
     from benchfw.suite import read_suite
+    from benchfw_site.exhibits import Exhibit, choose_slug, sort_exhibits
+    from benchfw_site.findings import find_suite_name
+    from benchfw_site.gallery import write_gallery, write_run
 
     registry = Registry(plugins)
     print_not_loaded([registry])
@@ -146,7 +146,7 @@ def _read_runs(names: Sequence[str], store: Path) -> Iterator[tuple[Run, Summary
 
 
 def _write_markdown(exhibits: Sequence[Exhibit], title: str, markdown: Path) -> None:
-    from benchfw.report.site.gallery_page import build_gallery_page
+    from benchfw_site.gallery_page import build_gallery_page
 
     pages = build_gallery_page(exhibits, title, PurePath(markdown.stem))
     text = pages.pop(PurePath())

@@ -13,9 +13,9 @@ from benchfw.analysis.estimates import Measured, Runs, Share
 from benchfw.analysis.intervals import Interval
 from benchfw.claims import Range, Subject
 from benchfw.claims.read import read_claim
-from benchfw.report.site.findings import Finding
-from benchfw.report.site.interval_plot import LEFT, RIGHT, WIDTH, Measure, draw_intervals, find_rows
 from benchfw.summary.claims.reader import ClaimResult
+from benchfw_site.findings import Finding
+from benchfw_site.interval_plot import LEFT, RIGHT, WIDTH, Measure, draw_intervals, find_rows
 
 SVG = {"s": "http://www.w3.org/2000/svg"}
 SPREAD = np.linspace(-0.05, 0.05, 10)

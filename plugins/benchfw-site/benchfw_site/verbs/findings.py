@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from benchfw.registry import Registry
 
 
-@click.command(name="findings")
+@click.command(name="findings", short_help="Write a page about all claims of suites, from bundles.")
 @click.argument("bundles", nargs=-1, metavar="[BUNDLE]...", type=click.Path(path_type=Path))
 @click.option(
     "--suites",
@@ -59,9 +59,9 @@ def command(
     """
     from benchfw.cli.execution import print_not_loaded
     from benchfw.registry import Registry
-    from benchfw.report.site.documents import Documents, read_documents
-    from benchfw.report.site.findings import find_findings, read_bundles, read_claiming_suites
-    from benchfw.report.site.findings_page import build_page, count_verdicts
+    from benchfw_site.documents import Documents, read_documents
+    from benchfw_site.findings import find_findings, read_bundles, read_claiming_suites
+    from benchfw_site.findings_page import build_page, count_verdicts
 
     about = read_documents(documents) if documents else Documents()
     registry = Registry(plugins)

@@ -13,11 +13,10 @@ from benchfw.report.claims import count_claims
 from benchfw.report.commands import bundle_command, can_run_again, suite_command
 from benchfw.report.figures import build_figures
 from benchfw.report.figures.chosen import find_headline
-from benchfw.report.first_screen import describe_extent, describe_overall, find_answers
-from benchfw.report.site.leaderboards import Leaderboard, find_leaderboards
-from benchfw.report.site.machines import describe_machine
-from benchfw.report.site.picture import draw_picture
+from benchfw.report.first_screen import describe_extent, describe_machine, describe_overall, find_answers
 from benchfw.summary.model import Summary
+from benchfw_site.leaderboards import Leaderboard, find_leaderboards
+from benchfw_site.picture import draw_picture
 
 NOTHING = "Nothing was compared."
 

@@ -8,9 +8,9 @@ import pytest
 
 from benchfw.report.figures import build_figures
 from benchfw.report.figures.chosen import find_headline
-from benchfw.report.site.exhibits import choose_slug, first_sentence
-from benchfw.report.site.picture import LONGEST_NAME, draw_picture
 from benchfw.summary.summarize import summarize
+from benchfw_site.exhibits import choose_slug, first_sentence
+from benchfw_site.picture import LONGEST_NAME, draw_picture
 
 EVIL = """</svg><script>alert(1)</script>" onload="alert(2)"""
 

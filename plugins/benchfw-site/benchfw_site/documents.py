@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchfw.errors import BenchfwError, nearest
-from benchfw.report.site.findings import Finding
+from benchfw_site.findings import Finding
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from benchfw.report.site.leaderboards import find_leaderboards
 from benchfw.summary.summarize import summarize
+from benchfw_site.leaderboards import find_leaderboards
 
 
 def results_of(make, costs):
@@ -50,6 +50,20 @@ def test_of_a_metric_of_which_more_is_better_the_highest_is_first(make, run):
     (board,) = find_leaderboards(replace(summary, comparisons=comparisons))
     assert [each.method for each in board.places] == ["high", "low"]
     assert [each.ranks for each in board.places] == ["1", "2"]
+
+
+def test_problems_of_different_pace_are_ranked_by_one_quantity(make, run):
+    results = [
+        make.result(
+            "optimizer", problem, name, r, make.curve("gap", [9, 1, 1e-3], seconds=pace * (1 + r / 50)),
+            target={"gap": 0.5},
+        )
+        for problem, slow in (("small", 1.0), ("large", 100.0))
+        for name, pace in (("gd", 0.02 * slow), ("sgd", 0.03 * slow))
+        for r in range(2)
+    ]  # fmt: skip
+    boards = find_leaderboards(summarize(run, results))
+    assert [each.quantity for each in boards] == ["cost to target, gradients"] * 2
 
 
 @pytest.mark.parametrize("imported", ["", "elsewhere.parquet"])

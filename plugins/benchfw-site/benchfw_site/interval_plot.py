@@ -18,8 +18,8 @@ from benchfw.analysis.estimates import Share
 from benchfw.analysis.intervals import Interval
 from benchfw.claims import Claim, Range, metric_of
 from benchfw.report.claims import closest_part
-from benchfw.report.site.findings import Finding
 from benchfw.report.text import printable
+from benchfw_site.findings import Finding
 
 WIDTH, ROW, LEFT, RIGHT, TOP, BOTTOM, BETWEEN = 760, 24, 230, 20, 50, 40, 14
 MOST_DECADES, MOST_HALF_WIDTHS = 3, 10

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import PurePath
 
-from benchfw.report.site.exhibits import Exhibit, choose_slug
 from benchfw.report.text import escape_markdown, printable
+from benchfw_site.exhibits import Exhibit, choose_slug
 
 MADE = "<!-- Made by `benchfw publish`: a change by hand is lost. -->"
 GREY = "#767676"

@@ -1,39 +1,32 @@
-"""The page of findings is what suites and bundles give, and names only tests that exist."""
+"""The pages of the manual are what suites and bundles give, and name only tests that exist."""
 
 from __future__ import annotations
 
 import ast
-import contextlib
-import getpass
 import inspect
-import lzma
 import re
 import runpy
-import socket
-import sqlite3
-import zipfile
 from pathlib import Path, PurePath
 
 import pytest
 
-from benchfw.analysis.claims import find_fewest_runs
 from benchfw.registry import Registry
-from benchfw.report.site import findings_page
-from benchfw.report.site.documents import read_documents
-from benchfw.report.site.exhibits import Exhibit
-from benchfw.report.site.findings import find_findings, read_bundles, read_claiming_suites
-from benchfw.report.site.gallery_page import build_gallery_page
 from benchfw.report.text import escape_markdown
-from benchfw.store.bundle import PACKED
 from benchfw.suite import parse_suite, read_suite
 from benchfw.summary.summarize import summarize
+from benchfw_site import findings_page
+from benchfw_site.documents import read_documents
+from benchfw_site.exhibits import Exhibit
+from benchfw_site.findings import find_findings, read_bundles, read_claiming_suites
+from benchfw_site.gallery_page import build_gallery_page
 
-ROOT = Path(__file__).parents[1]
+pytest.importorskip("benchfw_firstorder", reason="the suites of the pages are not installed")
+
+ROOT = Path(__file__).parents[3]
 DOCS, FINDINGS = ROOT / "docs", ROOT / "findings"
 BUNDLES = sorted([*FINDINGS.rglob("*.zip"), *(ROOT / "gallery").glob("*.zip")])
 DOCUMENTS = FINDINGS / "documents.toml"
 
-PLACE = re.compile(r"(?<![\w.:/])/(?:home|Users|root|tmp|var|work|mnt|opt|srv|data|private)/\w|\b[A-Z]:\\\w")
 MEASURED = re.compile(r"\d\.\d|\d %|\[\d")
 
 
@@ -48,23 +41,11 @@ def built(monkeypatch):
     return {PurePath("findings.md") if place == PurePath() else place: text for place, text in pages.items()}
 
 
-@pytest.mark.families
 @pytest.mark.thorough
 def test_the_page_and_its_figures_are_what_suites_and_bundles_give(built):
     kept = [DOCS / "findings.md", *DOCS.glob("findings/*")]
     texts = {PurePath(path.relative_to(DOCS)): path.read_text("utf-8") for path in kept}
     assert texts == built, "run `make findings`"
-
-
-@pytest.mark.families
-@pytest.mark.parametrize("quick", [False, True], ids=["full", "quick"])
-def test_suites_run_as_often_as_their_claims_need(quick):
-    suites = Registry().suites
-    assert suites
-    for name, path in suites.items():
-        suite = read_suite(path, quick=quick)
-        tested = [each for each in suite.claims if not each.is_excused(quick=quick)]
-        assert suite.repetitions >= max(find_fewest_runs(tested), default=0), name
 
 
 def test_no_result_is_typed_into_what_the_page_is_made_of():
@@ -74,36 +55,6 @@ def test_no_result_is_typed_into_what_the_page_is_made_of():
     assert MEASURED.findall("it is 1.3 [1.1, 1.6] times faster, in 5 % of the runs")
 
 
-def texts_in(path):
-    """Yield every text in a bundle: its files, and the cells of its store."""
-    with zipfile.ZipFile(path) as archive:
-        yield from (archive.read(name).decode() for name in archive.namelist() if name != PACKED)
-        with contextlib.closing(sqlite3.connect(":memory:")) as base:
-            base.deserialize(lzma.decompress(archive.read(PACKED)))
-            tables = [name for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-            for table in tables:
-                for row in base.execute(f'SELECT * FROM "{table}"'):
-                    yield from (cell for cell in row if isinstance(cell, str))
-
-
-def private_words(text):
-    """Return the places of a machine that a text names, and the machine's and the user's name."""
-    names = [each for each in (socket.gethostname(), getpass.getuser()) if len(each) > 4]
-    return [*PLACE.findall(text), *(each for each in names if re.search(rf"\b{re.escape(each)}\b", text))]
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("path", BUNDLES, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_a_bundle_names_no_machine_no_user_and_no_place(path):
-    assert not [text[:200] for text in set(texts_in(path)) if private_words(text)]
-
-
-def test_all_bundles_together_are_small():
-    assert sum(path.stat().st_size for path in BUNDLES) < 50e6
-    assert all(path.stat().st_size < 600e3 for path in (ROOT / "gallery").glob("*.zip"))
-
-
-@pytest.mark.families
 def test_a_bundle_of_the_full_size_stands_for_a_quick_one_and_not_the_reverse():
     is_current = runpy.run_path(str(ROOT / "suites/tracked/bundles.py"))["is_current"]
     full, quick = "kernelmachines/mnist_error", "variational/unbiased"
@@ -120,7 +71,6 @@ def test_a_bundle_of_the_full_size_stands_for_a_quick_one_and_not_the_reverse():
     assert found == {(full, True): True, (full, False): True, (quick, True): True, (quick, False): False}
 
 
-@pytest.mark.families
 @pytest.mark.parametrize(("repetitions", "current"), [("repetitions = 5", True), ("repetitions = 7", False)])
 def test_a_bundle_with_fewer_repetitions_than_its_suite_now_has_is_made_anew(repetitions, current):
     is_current = runpy.run_path(str(ROOT / "suites/tracked/bundles.py"))["is_current"]
@@ -130,7 +80,6 @@ def test_a_bundle_with_fewer_repetitions_than_its_suite_now_has_is_made_anew(rep
     assert is_current(bundle, "kernelmachines/mnist_error", changed, quick=False) is current
 
 
-@pytest.mark.families
 def test_the_gallery_has_a_picture_and_the_bundle_of_every_entry():
     text = (DOCS / "gallery.md").read_text("utf-8")
     entries = text.split("\n## ")[1:]
@@ -144,7 +93,6 @@ def test_the_gallery_has_a_picture_and_the_bundle_of_every_entry():
     assert shown == {path.stem for path in BUNDLES}, "run `make gallery`"
 
 
-@pytest.mark.families
 @pytest.mark.thorough
 def test_a_picture_of_the_gallery_is_what_its_bundle_gives():
     ((path, run, results),) = read_bundles([ROOT / "gallery" / "bridges-adam.zip"])
@@ -154,12 +102,6 @@ def test_a_picture_of_the_gallery_is_what_its_bundle_gives():
     assert escape_markdown(exhibit.finding) in kept, "run `make gallery`"
     picture = PurePath("gallery/bridges-adam.svg")
     assert (DOCS / picture).read_text("utf-8") == pages[picture], "run `make gallery`"
-
-
-@pytest.mark.parametrize("text", ["file /home/x", '"/tmp/x"', "in /Users/me", "C:\\data"])
-def test_a_place_is_found_in_a_text(text):
-    assert private_words(text)
-    assert not private_words("https://example.org/data/x and benchfw/data/x and 1/data")
 
 
 def test_the_tests_that_findings_name_are_there():

@@ -11,10 +11,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchfw.report.page import Site, fill, write_report
-from benchfw.report.site.exhibits import Exhibit, choose_slug
-from benchfw.report.site.leaderboards import RULE, Leaderboard
+from benchfw.report.page import fill, write_report
 from benchfw.store.bundle import write_bundle
+from benchfw_site.exhibits import Exhibit, choose_slug
+from benchfw_site.leaderboards import RULE, Leaderboard
+
+TEMPLATES = Path(__file__).with_name("templates")
 
 
 def write_run(exhibit: Exhibit, folder: Path, extra_figures: Sequence[Mapping[str, Any]] = ()) -> None:
@@ -25,8 +27,8 @@ def write_run(exhibit: Exhibit, folder: Path, extra_figures: Sequence[Mapping[st
         write_bundle(exhibit.run.store, exhibit.run, bundle)
     elif exhibit.run.store.resolve() != bundle.resolve():
         shutil.copyfile(exhibit.run.store, bundle)
-    site = Site("../../index.html", f"../../bundles/{bundle.name}")
-    write_report(exhibit.summary, exhibit.run, page, extra_figures, site=site)
+    packed = f"../../bundles/{bundle.name}"
+    write_report(exhibit.summary, exhibit.run, page, extra_figures, index="../../index.html", bundle=packed)
 
 
 def write_gallery(exhibits: Sequence[Exhibit], folder: Path, title: str) -> Path:
@@ -47,7 +49,7 @@ def write_gallery(exhibits: Sequence[Exhibit], folder: Path, title: str) -> Path
 
 def _write(path: Path, template: str, **context: Any) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(fill(template, [], None, **context), encoding="utf-8", errors="replace")
+    path.write_text(fill(TEMPLATES / template, [], None, **context), encoding="utf-8", errors="replace")
 
 
 def _picture(exhibit: Exhibit) -> Any:

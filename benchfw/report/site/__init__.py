@@ -1,1 +1,0 @@
-"""Pages about several runs: the findings."""
