@@ -74,6 +74,7 @@ gallery: $(INSTALLED)
 # the record that tests compare with: what bundles decide, what suites run, what others build on
 frozen: $(INSTALLED)
 	$(BIN)/python tests/test_frozen.py
+	$(BIN)/python tests/test_mistakes.py
 	$(BIN)/python tests/test_public_names.py > tests/public_names.txt
 
 # those bundles, by runs on this machine: only of suites that have changed since theirs

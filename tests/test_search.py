@@ -4,7 +4,6 @@ import math
 
 import pytest
 
-from benchfw.errors import BenchfwError, SuiteError
 from benchfw.records import Spec
 from benchfw.search import Choice, Integer, Linear, Log, read_spaces, settle, space_of, spaces_in
 
@@ -58,40 +57,3 @@ def test_spaces_are_found_and_settled_at_any_depth():
     assert spaces_in(spec.params) == {"step": Log(0.1, 1), "estimator.scale": Choice([0.0, 1.0])}
     settled = settle(spec, {"step": 0.5, "estimator.scale": 0.0})
     assert settled.params == {"step": 0.5, "estimator": {"use": "noisy", "scale": 0.0}, "mode": "fast"}
-
-
-@pytest.mark.parametrize(
-    ("make", "why"),
-    [
-        (lambda: Log(1, 0.1), "the space from 1 to 0.1 is reversed; give the smaller end first"),
-        (lambda: Linear(2, 2), "the space from 2 to 2 is empty; give two different ends"),
-        (lambda: Log(0, 1), "a log space is of positive numbers, got 0"),
-        (lambda: Log(0.1, math.inf), "a space goes between two finite numbers, got inf"),
-        (lambda: Linear(math.nan, 1), "a space goes between two finite numbers, got nan"),
-        (lambda: Linear("0", 1), "a space goes between two finite numbers, got '0'"),
-        (lambda: Linear(False, 1), "a space goes between two finite numbers, got False"),
-        (lambda: Integer(1.5, 3), "an integer space goes between whole numbers, got 1.5"),
-        (lambda: Integer(0, 3, log=True), "a log space is of positive numbers, got 0; leave out log"),
-        (lambda: Choice([]), r"a choice needs two values or more, got \[\]"),
-        (lambda: Choice("ab"), "a choice needs a list of values, got 'ab'"),
-        (lambda: Choice([1, 2, 1]), "a choice has one of its values twice"),
-    ],
-)
-def test_a_space_without_values_is_explained(make, why):
-    with pytest.raises(BenchfwError, match=why):
-        make()
-
-
-@pytest.mark.parametrize(
-    ("table", "why"),
-    [
-        ({"tune": "lgo", "from": 1, "to": 2}, "here, step: unknown space tune = 'lgo'; did you mean 'log'?"),
-        ({"tune": "log", "from": 1}, "here, step: a log space needs 'to'"),
-        ({"tune": "log", "from": 1, "too": 2}, "here, step: unknown key 'too'; did you mean 'to'?"),
-        ({"tune": "log", "from": 2, "to": 1}, "here, step: the space from 2 to 1 is reversed"),
-    ],
-)
-def test_a_mistake_in_a_suite_names_its_place(table, why):
-    with pytest.raises(SuiteError) as caught:
-        read_spaces({"step": table}, "here")
-    assert str(caught.value).startswith(why)

@@ -103,6 +103,41 @@ def test_what_the_store_has_already_is_reported_when_a_bundle_is_compared(cli, e
     assert "4 trials in both runs, not measured again" in cli("compare", "bowls.zip", "last").stdout
 
 
+READER = """
+from bowls import Bowl
+from benchfw import LocalPath, hookimpl
+
+class Read(Bowl):
+    def __init__(self, backend, rng, file: LocalPath = ""):
+        super().__init__(backend, rng)
+        open(file).close()
+
+@hookimpl
+def register_problems(register):
+    register("read", Read)
+"""
+
+
+def test_a_file_that_a_bundle_does_not_have_is_named_before_anything_runs(cli):
+    cli.write("read.py", READER)
+    cli.write(
+        "read.toml", cli.suite.replace('"bowl"', '"read"\nfile = "data.txt"').replace('y"]', 'y", "read.py"]')
+    )
+    cli.write("data.txt", "")
+    assert cli("run", "read.toml", "--no-report").returncode == 0
+    assert cli("export", "--bundle", "read.zip").returncode == 0
+    other = cli.elsewhere(cli.folder / "other")
+    other.folder.mkdir()
+    for name in ("bowls.py", "read.py", "read.zip"):
+        shutil.copy(cli.folder / name, other.folder)
+    done = other("run", "--from-bundle", "read.zip", "--plugin", "bowls.py", "--plugin", "read.py")
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"benchfw: read.zip: file of problem 'read' is {other.folder / 'data.txt'}, which does not exist; "
+        "put it there, or change the suite\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import os
+import re
 import resource
 import shutil
 import signal
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -256,6 +258,22 @@ def test_a_run_whose_store_is_deleted_ends_with_an_error_and_its_results_are_sav
     assert len(trials_in(cli, rescued)) >= 2
 
 
-def test_a_store_in_memory_is_refused_before_anything_runs(cli):
-    one_clear_line(cli("run", "bowls.toml", "--store", ":memory:"), "lost with the process", "--store")
-    assert not (cli.folder / ":memory:").exists()
+def test_a_store_whose_name_is_no_text_is_one_like_any_other(cli):
+    store = ("--store", "caf\udce9.sqlite")
+    for words in (("run", "bowls.toml"), ("report", "--single-file"), ("export", "--bundle", "bundle.zip")):
+        done = cli(*words, *store)
+        assert done.returncode == 0, done.stderr
+    assert (cli.folder / "caf\udce9-run-1" / "index.html").is_file()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a file that is always full is a thing of Linux")
+@pytest.mark.parametrize("words", [("runs",), ("export", "last"), ("export", "last", "--format", "bmf")])
+def test_output_that_cannot_be_written_is_one_clear_line(cli, words):
+    assert cli("run", "bowls.toml", "--no-report").returncode == 0
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "benchfw", *words], cwd=cli.folder, env=cli.environment, check=False,
+            stdout=full, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert re.fullmatch(r"benchfw: standard output cannot be written \(.*No space left.*\n", done.stderr)

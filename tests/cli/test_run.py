@@ -136,12 +136,6 @@ def test_a_run_all_of_whose_trials_were_skipped_exits_with_1_and_says_so(cli):
     assert "the abacus is not available: no beads" in done.stdout
 
 
-def test_a_backend_that_nobody_has_heard_of_is_an_error(cli):
-    done = cli("run", "bowls.toml", "--backend", "nunpy")
-    assert done.returncode == 2
-    assert "unknown backend 'nunpy'; did you mean 'numpy'?" in done.stderr
-
-
 @pytest.mark.usefixtures("slept")
 def test_seconds_hold_none_of_the_time_that_metrics_take(cli):
     cli.write("slow.toml", cli.suite.replace('use = "bowl"', 'use = "bowl"\npause = 0.05'))
@@ -195,12 +189,6 @@ def test_several_suites_run_one_after_the_other(cli):
     done = cli("run", "bowls.toml", "other.toml", "--no-report", "--only", "step=0.5")
     assert done.returncode == 0
     assert cli.run_count() == 2
-
-
-def test_a_bad_suite_among_several_stops_all_of_them_before_anything_runs(cli):
-    done = cli("run", "bowls.toml", "missing.toml", "--no-report")
-    assert done.returncode == 2
-    assert not (cli.folder / "reports").exists()
 
 
 @pytest.mark.parametrize(("trials", "said"), [(1, "its one trial is in"), (3, "all 3 trials are in")])

@@ -21,6 +21,8 @@ from benchfw.records import Budget, Ending, Status
 def test_answers_are_compared_with_the_problems_start(follow):
     with pytest.raises(BenchfwError, match=r"answer 0 has shape \(1,\), the start has \(\)"):
         follow(Steps([np.ones(1)] * 5))
+    with pytest.raises(PluginError, match="an answer is None; yield the parameters, as in `yield x`"):
+        follow(Steps([None] * 5))
     with pytest.raises(BenchfwError, match=r"answer 2 has complex numbers, the start has real ones"):
         follow(Steps([1.0, 0.5, 0.5j, 0.1]))
 
