@@ -21,8 +21,6 @@ KERNELS = {
 
 TUNERS = {
     "grid": "Grid",
-    "halving": "Halving",
-    "optuna": "OptunaTPE",
     "random": "Random",
     "sobol": "Sobol",
 }

@@ -133,11 +133,10 @@ def tuning_of(suite: Suite) -> Tuning:
 
 
 def count_tuning_trials(suite: Suite, methods: Iterable[Spec]) -> int:
-    """Return how many trials tuning takes at most, where the allowance is in trials; 0 where it is not."""
+    """Return how many trials tuning takes at most."""
     tuning = tuning_of(suite)
     tuned = sum(1 for spec in methods if spaces_in(spec.params)) * len(suite.backends)
-    rounds = suite.repetitions if tuning.repeats else 1
-    return tuned * (tuning.trials or 0) * tuning.repetitions * rounds
+    return tuned * tuning.trials * tuning.repetitions
 
 
 def _check_tuning(suite: Suite, methods: list[Method], registry: Registry, where: str) -> None:
@@ -155,17 +154,15 @@ def _check_tuning(suite: Suite, methods: list[Method], registry: Registry, where
             f"{where}: {other.kind} '{other.spec.label}' has a search space, and only optimizers are tuned; "
             "give values, or a list of them"
         )
-    tuning, known = tuning_of(suite), registry.entries("tuner")
-    if tuning.tuner not in known:
-        raise SuiteError(f"{where}: unknown tuner '{tuning.tuner}' in tune{nearest(tuning.tuner, known)}")
-    sequence = getattr(known[tuning.tuner].factory, "is_sequence", False)
-    for what, asked in {"across": tuning.across, "cost": tuning.cost, "seconds": tuning.seconds}.items():
-        if asked and not sequence:
-            sequences = [name for name, each in known.items() if getattr(each.factory, "is_sequence", False)]
-            raise SuiteError(
-                f"{where}: tune.{what} needs a tuner whose settings do not depend on results "
-                f"({' or '.join(sequences)}), and '{tuning.tuner}' is none"
-            )
+    tuning = tuning_of(suite)
+    tuner = registry.get("tuner", tuning.tuner, f"{where}, tune").factory
+    if tuning.across and not getattr(tuner, "is_sequence", False):
+        known = registry.entries("tuner").items()
+        sequences = [name for name, each in known if getattr(each.factory, "is_sequence", False)]
+        raise SuiteError(
+            f"{where}: tune.across needs a tuner whose settings do not depend on results "
+            f"({' or '.join(sequences)}), and '{tuning.tuner}' is none"
+        )
     if tuning.metric.endswith(TO_TARGET) and tuning.metric not in ARRIVALS:
         raise SuiteError(f"{where}: unknown tune.metric '{tuning.metric}'{nearest(tuning.metric, ARRIVALS)}")
     if tuning.metric in ARRIVALS and not suite.target:

@@ -151,8 +151,8 @@ class Trial:
     """One seeded run of one method on one problem on one backend.
 
     `best` is the best objective that the suite knows of, for a problem that does not know its optimum.
-    `tuning` is 0 in the verdict, and in trials that choose a method's parameters the number of the
-    tuning: these draw other data, and where one `holds_out`, training rows stand in for the test rows.
+    `tuning` is 0 in the verdict and 1 in trials that choose a method's parameters: these draw other data, and
+    where one `holds_out`, training rows stand in for the test rows.
     `key` hashes all that determines the records, `problem_key` what determines the problem except its
     seed.
     """

@@ -260,19 +260,15 @@ def setting_at(spaces: Mapping[str, Space], place: float) -> dict[str, Any]:
 class Tuning:
     """What each method that has something to tune may spend on it, and how its setting is chosen.
 
-    The allowance is in `trials` (settings, each with so many repetitions), or in the `cost` or the `seconds`
-    of all of them together. `metric` is what is minimized: "cost to target", "seconds to target",
-    "iterations to target", or a metric at the end of the budget; empty is "cost to target" where the suite
-    has a target. With `across = "problems"`, one setting for all problems is judged beside one a problem.
-    With `repeats`, each repetition of the verdict has a tuning of its own.
+    Each of `trials` settings has `repetitions` runs. `metric` is what is minimized: "cost to target",
+    "seconds to target", "iterations to target", or a metric at the end of the budget; empty is "cost to
+    target" where the suite has a target. With `across = "problems"`, one setting for all problems is judged
+    beside one a problem.
     """
 
-    trials: int | None = 32
-    cost: float | None = None
-    seconds: float | None = None
+    trials: int = 32
     repetitions: int = 3
     budget: Budget | None = None
     metric: str = ""
     tuner: str = "sobol"
     across: Literal["", "problems"] = ""
-    repeats: bool = False

@@ -26,7 +26,6 @@ QUICK_KEYS = frozenset({"repetitions", "budget", "target", "precision", "tune"})
 TOP_SETTINGS = QUICK_KEYS | {"title", "seed", "backends", "plugins", "isolation", "reference"}
 TOP_KEYS = TOP_SETTINGS | {"quick", "problem", "claim", *METHOD_KINDS}
 BUDGET_KEYS = frozenset({"seconds", "iterations", "cost"})
-ALLOWANCES = ("trials", "cost", "seconds")
 QUICK_TUNING = Tuning(trials=4, repetitions=2)  # where [quick] has no tune, at most
 DEFAULT_BUDGET = Budget(seconds=10.0, iterations=10_000)
 QUICK_SHARE = 10  # without a [quick] table, --quick spends a tenth of the budget
@@ -131,7 +130,9 @@ def parse_suite(text: str, where: str, *, quick: bool = False) -> Suite:
         tenth["iterations"] = max(1, int(tenth["iterations"]))
     fallback = {"repetitions": min(2, suite.repetitions), "budget": tenth}
     if suite.tune is not None:
-        fallback["tune"] = {**table["tune"], **_fewer(suite.tune)}
+        both = suite.tune, QUICK_TUNING
+        few = {key: min(getattr(each, key) for each in both) for key in ("trials", "repetitions")}
+        fallback["tune"] = {**table["tune"], **few}
     return _suite_of({**table, **fallback, **shortened}, text, where, quick=True)
 
 
@@ -216,31 +217,16 @@ def _budget_of(table: Any, where: str) -> Budget:
 def _tuning_of(table: Any, where: str) -> Tuning:
     check_type(table, dict, "tune", where)
     _check_keys(table, [each.name for each in fields(Tuning)], f"{where}, tune")
-    given = [key for key in ALLOWANCES if key in table]
-    if len(given) > 1:
-        raise SuiteError(f"{where}: tune has {' and '.join(given)}; give one of them")
-    for key, kind in {"metric": str, "tuner": str}.items():
+    for key in ("metric", "tuner"):
         if key in table:
-            check_type(table[key], kind, f"tune.{key}", where)
-    checks = {"trials": Count, "repetitions": Count, "cost": Positive, "seconds": Positive}
-    for key, hint in {**checks, "repeats": bool, "across": Literal["problems"]}.items():
+            check_type(table[key], str, f"tune.{key}", where)
+    for key, hint in {"trials": Count, "repetitions": Count, "across": Literal["problems"]}.items():
         if key in table and not fits(table[key], hint):
             raise SuiteError(f"{where}: tune.{misfit(key, table[key], hint)}")
     own = dict(table)
-    if given and given != ["trials"]:
-        own["trials"] = None
     if "budget" in own:
         own["budget"] = _budget_of(own["budget"], f"{where}, tune")
     return Tuning(**own)
-
-
-def _fewer(tuning: Tuning) -> dict[str, Any]:
-    """Return the allowance of a quick run, as a table."""
-    if tuning.trials is None:
-        spent = {"cost": tuning.cost, "seconds": tuning.seconds}
-        return {key: limit / QUICK_SHARE for key, limit in spent.items() if limit is not None}
-    few = tuning, QUICK_TUNING
-    return {key: min(getattr(each, key) for each in few) for key in ("trials", "repetitions")}
 
 
 def _target_of(table: Any, where: str) -> dict[str, float]:

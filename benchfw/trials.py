@@ -13,26 +13,15 @@ KeyMaker: TypeAlias = Callable[[int], str]
 
 
 class Trials(Sequence[Trial]):
-    """Cells with all their repetitions, cell by cell; `firsts` are the first trial of each cell.
+    """Cells with all their repetitions, cell by cell; `firsts` are the first trial of each cell."""
 
-    Where the repetitions of a cell have settings of their own, `variants` is how many: a cell has as many
-    firsts one after the other, and its repetitions take turns.
-    """
-
-    def __init__(
-        self, firsts: Iterable[Trial], repetitions: int, keys: Sequence[KeyMaker] = (), variants: int = 1
-    ) -> None:
+    def __init__(self, firsts: Iterable[Trial], repetitions: int, keys: Sequence[KeyMaker] = ()) -> None:
         self.firsts = tuple(firsts)
-        self.repetitions, self.variants = repetitions, variants
+        self.repetitions = repetitions
         self._keys = keys
 
     def __len__(self) -> int:
-        return len(self.firsts) // self.variants * self.repetitions
-
-    def first(self, position: int) -> int:
-        """Return which of the firsts the trial at a position repeats."""
-        cell, repetition = divmod(position, self.repetitions)
-        return cell * self.variants + repetition % self.variants
+        return len(self.firsts) * self.repetitions
 
     @overload
     def __getitem__(self, index: int) -> Trial: ...
@@ -41,18 +30,18 @@ class Trials(Sequence[Trial]):
     def __getitem__(self, index: int | slice) -> Trial | Chosen:
         if isinstance(index, slice):
             return Chosen(self, range(len(self))[index])
-        position = range(len(self))[index]
-        first, repetition = self.first(position), position % self.repetitions
+        first, repetition = divmod(range(len(self))[index], self.repetitions)
         key = self._keys[first](repetition) if self._keys else ""
         return change(self.firsts[first], repetition=repetition, key=key)
 
     def key(self, position: int) -> str:
         """Return the key of the trial at a position."""
-        return self._keys[self.first(position)](position % self.repetitions)
+        first, repetition = divmod(position, self.repetitions)
+        return self._keys[first](repetition)
 
     @cached_property
     def _cells(self) -> dict[tuple[Cell, str, int], int]:
-        return {_setting(first): place // self.variants for place, first in enumerate(self.firsts)}
+        return {_setting(first): place for place, first in enumerate(self.firsts)}
 
     def position(self, trial: Trial) -> int:
         """Return where a trial stands, by its labels, its setting and its repetition."""
@@ -62,7 +51,7 @@ class Trials(Sequence[Trial]):
         """Return the trials with their keys; `stamp` gives a first trial as it should be, and its keys."""
         stamped = [stamp(first) for first in self.firsts]
         firsts, keys = [first for first, _ in stamped], [keys for _, keys in stamped]
-        return Trials(firsts, self.repetitions, keys, self.variants)
+        return Trials(firsts, self.repetitions, keys)
 
 
 def _setting(trial: Trial) -> tuple[Cell, str, int]:

@@ -108,7 +108,7 @@ def bundle_facts(path):
         yield "claims", {key: claim[key] for key in CLAIM_KEYS}
         yield from (("claims", {key: part[key] for key in PART_KEYS}) for part in claim["parts"])
     for each in summary.tuned:
-        chosen = [attempt.setting for attempt in each.chosen]
+        chosen = [each.chosen.setting]
         yield "tuned", {"method": each.cell.method, "problem": each.cell.problem, "chosen": chosen}
     for each in summary.faults:
         cells = [f"{cell.method} on {cell.problem}" for cell in each.cells]

@@ -87,11 +87,24 @@ def test_the_families_give_every_number_a_range():
         ("optimizer", "gd", "benchfw-firstorder"),
         ("problem", "gp-classification", "benchfw-variational"),
         ("kernel", "chebyshev-forms", "benchfw-spectral"),
+        ("tuner", "optuna", "benchfw-bridges"),
     ],
 )
 def test_a_name_of_a_package_that_is_not_installed_says_what_to_install(alone, kind, name, package):
     with pytest.raises(BenchfwError, match=f"unknown {kind} '{name}'.*; pip install {package}$"):
         Registry().get(kind, name)
+
+
+def test_a_suite_whose_tuner_is_not_installed_says_what_to_install(alone, toys):
+    text = """
+tune = { tuner = "optuna" }
+problem = [{ use = "bowl" }]
+optimizer = [{ use = "slide", step = { tune = "log", from = 0.1, to = 1 } }]
+"""
+    with pytest.raises(
+        BenchfwError, match=r"unknown tuner 'optuna' in here, tune; pip install benchfw-bridges$"
+    ):
+        plan(parse_suite(text, "here"), Registry([str(toys)]))
 
 
 def test_a_suite_of_a_package_that_is_not_installed_says_what_to_install(alone):

@@ -124,35 +124,23 @@ def print_tuned_plans(planned: Sequence[Planned], store: Path, options: Options,
                 {
                     "suite": suite.name,
                     "kind": each.cell.kind,
-                    **dict(
-                        zip(TUNED_HEADER, (*_place(each), each.phase, each.trials, each.stored), strict=True)
-                    ),
-                    "at_least": each.at_least,
+                    **dict(zip(TUNED_HEADER, _tuned_row(each), strict=True)),
                 }
                 for suite, phases in found
                 for each in phases
             ]
         )
         return
-    rows = [
-        (
-            *_place(each),
-            each.phase,
-            f"at least {each.trials}" if each.at_least else each.trials,
-            "depends" if each.stored is None else each.stored,
-        )
-        for _, phases in found
-        for each in phases
-    ]
-    echo_table(rows, TUNED_HEADER)
+    rows = (_tuned_row(each) for _, phases in found for each in phases)
+    echo_table(((*row, "depends" if stored is None else stored) for *row, stored in rows), TUNED_HEADER)
     for suite, phases in found:
         for phase in PHASES:
             seconds = _seconds_before(suite.name, phase, store)
             budget = (tuning_of(suite).budget if phase == "tuning" else None) or suite.budget
             some = [each for each in phases if each.phase == phase]
             left = [(each.cell, each.trials - (each.stored or 0)) for each in some]
-            time = "" if any(each.at_least for each in some) else _time_text(left, seconds, budget)
-            click.echo(printable(f"{suite.name}, {phase}: {_share_text(some)}") + time)
+            time = _time_text(left, seconds, budget)
+            click.echo(printable(f"{suite.name}, {phase}: {_share_text(some)}{time}"))
     click.echo("nothing was run; the settings of the verdict depend on what tuning finds")
 
 
@@ -160,16 +148,15 @@ def _share_text(some: Sequence[Ahead]) -> str:
     """Return how many trials there are in a phase, and how many of them are in the store."""
     known, every = sum(each.stored or 0 for each in some), sum(each.trials for each in some)
     trials, left = plural(every, "trial"), f"{every - known} to run"
-    if any(each.at_least for each in some):
-        return f"at least {trials}, {known} of them in the store, at least {left}"
     if any(each.stored is None for each in some):
         stored = f"at least {known} of them in the store, " if known else ""
         return f"{trials}, {stored}at most {left}"
     return f"{trials}, {known} of them in the store, {left}"
 
 
-def _place(ahead: Ahead) -> tuple[str, str, str]:
-    return ahead.cell.problem, ahead.cell.method, ahead.cell.backend
+def _tuned_row(ahead: Ahead) -> tuple[str, str, str, Phase, int, int | None]:
+    cell = ahead.cell
+    return cell.problem, cell.method, cell.backend, ahead.phase, ahead.trials, ahead.stored
 
 
 def _seconds_before(suite: str, phase: Phase, store: Path) -> dict[Cell, float]:

@@ -73,9 +73,7 @@ class Agenda:
 
     def first_trials(self, positions: Integers) -> Integers:
         """Return for each position which of the first trials it repeats."""
-        variants = self.trials.variants
-        found: Integers = positions // self.trials.repetitions * variants
-        return found + self.repetitions(positions) % variants if variants > 1 else found
+        return positions // self.trials.repetitions
 
     def keys(self, positions: Integers) -> Iterator[str]:
         """Yield the key of the trial at each position."""

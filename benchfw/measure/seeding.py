@@ -13,7 +13,7 @@ from benchfw.records import Trial
 def data_seed(trial: Trial) -> int:
     """Return the seed of the problem's data, the same for every method and backend.
 
-    No two tunings share it with each other or with the verdict, and so neither the seeds of methods.
+    Tuning and the verdict never share it, and so neither the seeds of methods.
     """
     if trial.tuning:
         coordinates = f"{trial.tuning},{trial.seed},{trial.problem.sorted_text},{trial.repetition}"
@@ -26,9 +26,9 @@ def method_seed(trial: Trial, data_seed: int) -> int:
     return _hash(f'["method",{data_seed},"{trial.kind}",{trial.method.sorted_text}]')
 
 
-def tuner_seed(seed: int, tuning: int, spaces: str) -> int:
-    """Return the seed of the settings that a tuning tries."""
-    return _hash(f'["tuner",{seed},{tuning},{spaces}]')
+def tuner_seed(seed: int, spaces: str) -> int:
+    """Return the seed of the settings that tuning tries in some spaces."""
+    return _hash(f'["tuner",{seed},1,{spaces}]')
 
 
 def order_seed(seed: int) -> int:

@@ -40,7 +40,7 @@ class Notice:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """The verdict on one problem, what it owes to tuning, and what to know of the settings chosen.
+    """The verdict on one problem, the settings that were chosen, and what to know of them.
 
     There is no comparison where tuning has not ended.
     """
@@ -53,8 +53,8 @@ class Answer:
 
     @property
     def tuning(self) -> str:
-        """Return who leads with how much tuning, and the settings that were chosen."""
-        return "" if self.tuned is None else " ".join(f"{each}." for each in describe_problem(self.tuned))
+        """Return the settings that were chosen."""
+        return "" if self.tuned is None else f"{describe_problem(self.tuned)}."
 
     @property
     def warnings(self) -> list[str]:

@@ -11,7 +11,7 @@ from benchfw.report.first_screen import ALL_PROBLEMS, describe_overall, find_ans
 from benchfw.report.tables import TextTable, headline_table
 from benchfw.report.text import escape_markdown, flat_facts, plural, printable
 from benchfw.report.tuning.sentences import describe_tuning
-from benchfw.report.tuning.tables import tuning_tables
+from benchfw.report.tuning.tables import tuning_table
 from benchfw.report.verdicts.phrases import caveat_sentences, fault_advice, fault_place, fault_sentence
 from benchfw.summary.model import Summary
 
@@ -56,7 +56,8 @@ def _lines(summary: Summary, run: Run) -> Iterator[str]:
         comparison = answer.comparison
         if comparison is not None and comparison.rows:
             yield from _titled(answer.heading, caption(comparison), headline_table(comparison))
-        for side in tuning_tables(answer.tuned) if answer.tuned else ():
+        if answer.tuned:
+            side = tuning_table(answer.tuned)
             yield from _titled(f"{answer.heading}: {side.title}", side.words, side.table)
     if summary.faults:
         yield from ("", "### What did not finish, and what to try", "")

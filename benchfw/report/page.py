@@ -32,7 +32,7 @@ from benchfw.report.side_tables import comparison_tables
 from benchfw.report.tables import EXACT_COLUMNS, exact_rows, full_table, headline_table
 from benchfw.report.text import flat_facts, plural
 from benchfw.report.tuning.sentences import describe_tuning
-from benchfw.report.tuning.tables import tuning_tables
+from benchfw.report.tuning.tables import tuning_table
 from benchfw.report.verdicts.overall import overall_sentences
 from benchfw.report.verdicts.phrases import (
     caveat_sentences,
@@ -258,7 +258,7 @@ def _sections(
             "table": headline_table(comparison) if comparison else None,
             "all": full_table(comparison) if comparison and few else None,
             "sides": list(comparison_tables(comparison)) if comparison else [],
-            "tuning": tuning_tables(answer.tuned) if answer.tuned else [],
+            "tuning": [tuning_table(answer.tuned)] if answer.tuned else [],
             "reference": comparison.reference if comparison else None,
             "styles": styles,
         }

@@ -16,7 +16,7 @@ from benchfw.report.first_screen import ALL_PROBLEMS, Answer, describe_overall, 
 from benchfw.report.tables import TextTable, headline_table
 from benchfw.report.text import align, plural, printable
 from benchfw.report.tuning.sentences import describe_tuning
-from benchfw.report.tuning.tables import tuning_tables
+from benchfw.report.tuning.tables import tuning_table
 from benchfw.report.verdicts.phrases import (
     caveat_sentences,
     fault_advice,
@@ -117,7 +117,8 @@ def _section_lines(answer: Answer, width: int) -> Iterator[str]:
         yield from ("", printable(answer.heading))
         yield from _wrap(printable(caption(comparison)), width, left=2, hanging=0)
         yield from table_lines(headline_table(comparison))
-    for side in tuning_tables(answer.tuned) if answer.tuned else ():
+    if answer.tuned:
+        side = tuning_table(answer.tuned)
         yield from ("", printable(f"{answer.heading}: {side.title}"))
         yield from table_lines(side.table)
 
@@ -221,7 +222,8 @@ def _draw_section(answer: Answer, console: Console) -> None:
         for table in before:
             _draw_table(table, answer.heading, "", console)
         _draw_table(last, f"{answer.heading}{' (continued)' * bool(before)}", caption(comparison), console)
-    for side in tuning_tables(answer.tuned) if answer.tuned else ():
+    if answer.tuned:
+        side = tuning_table(answer.tuned)
         table = _narrow(_escape(side.table), console.width)
         _draw_table(table, f"{answer.heading}: {side.title}", "", console)
 

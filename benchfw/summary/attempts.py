@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Literal, NamedTuple, get_args
@@ -106,7 +106,6 @@ class Attempt(NamedTuple):
     scores: tuple[Score, ...]
     cost: float = 0.0
     seconds: float = 0.0
-    share: float = 1.0
     margin: float = 0.0
     approaches: tuple[float, ...] = ()
     faulty: int = 0
@@ -117,7 +116,7 @@ class Attempt(NamedTuple):
         return sorted(self.scores)[len(self.scores) // 2] if self.scores else BROKEN
 
 
-def attempt_of(setting: Mapping[str, Any], runs: Sequence[History], aim: Aim, share: float = 1.0) -> Attempt:
+def attempt_of(setting: Mapping[str, Any], runs: Sequence[History], aim: Aim) -> Attempt:
     """Return the attempt that the runs of one setting make."""
     spent = [each.spent for each in runs]
     return Attempt(
@@ -125,7 +124,6 @@ def attempt_of(setting: Mapping[str, Any], runs: Sequence[History], aim: Aim, sh
         tuple(aim.score(each) for each in runs),
         sum(each.cost for each in spent if math.isfinite(each.cost)),
         sum(each.seconds for each in spent),
-        share,
         *_approaches(runs, aim),
         sum(each.outcome.status.faulty for each in runs),
     )
@@ -145,11 +143,9 @@ def _approaches(runs: Sequence[History], aim: Aim) -> tuple[float, tuple[float, 
 
 
 def choose(attempts: Sequence[Attempt]) -> int:
-    """Return which attempt is chosen: the best of those with the largest share; the first of equals."""
-    largest = max(each.share for each in attempts)
-    able = [number for number, each in enumerate(attempts) if each.share == largest]
-    order = _order([attempts[number] for number in able])
-    return able[order.index(min(order))]
+    """Return which attempt is chosen: the best, and of equals the first."""
+    order = _order(attempts)
+    return order.index(min(order))
 
 
 def _order(attempts: Sequence[Attempt]) -> list[tuple[Score, float]]:
@@ -176,41 +172,11 @@ def choose_across(problems: Sequence[Sequence[Attempt]]) -> int:
         return max(each.standing for each in scores), fmean(ranks[number] for ranks in ranked)
 
     ranked = [rank_attempts(attempts) for attempts in problems]
-    return min(range(len(problems[0])), key=standing)
+    return min(range(min(map(len, problems))), key=standing)
 
 
 def rank_attempts(attempts: Sequence[Attempt]) -> list[int]:
-    """Return the rank of each attempt among those with the same share; equals share the better rank."""
-    ranks = [0] * len(attempts)
-    for share in {each.share for each in attempts}:
-        numbers = [number for number, each in enumerate(attempts) if each.share == share]
-        order = _order([attempts[number] for number in numbers])
-        in_order = sorted(order)
-        for number, place in zip(numbers, order, strict=True):
-            ranks[number] = bisect_left(in_order, place)
-    return ranks
-
-
-@dataclass(frozen=True)
-class Spending:
-    """What counts of attempts under an allowance of cost or seconds: those that began within it."""
-
-    cost: float | None = None
-    seconds: float | None = None
-
-    def is_spent(self, attempts: Sequence[Attempt]) -> bool:
-        """Return whether an attempt after these would not count."""
-        more = [*attempts, Attempt({}, ())]
-        return len(self.within(more)) < len(more)
-
-    def within(self, attempts: Iterable[Attempt]) -> list[Attempt]:
-        """Return the attempts that began within the allowance, in order; the first always counts."""
-        found: list[Attempt] = []
-        spent = 0.0
-        limit = self.cost if self.cost is not None else self.seconds
-        for each in attempts:
-            if found and limit is not None and spent >= limit:
-                break
-            found.append(each)
-            spent += each.cost if self.cost is not None else each.seconds
-        return found
+    """Return the rank of each attempt; equals share the better rank."""
+    order = _order(attempts)
+    in_order = sorted(order)
+    return [bisect_left(in_order, place) for place in order]

@@ -90,9 +90,7 @@ def _tuned_with(run: Run, cell: Cell) -> str:
     noted = run.environment.tuning
     if cell.method.removesuffix(f" ({ONE_SETTING})") not in noted.get("spaces", {}):
         return ""
-    if noted.get("trials") is not None:
-        return f"{noted['trials']} trial{'' if noted['trials'] == 1 else 's'}"
-    return f"a cost of {noted['cost']:g}" if "cost" in noted else f"{noted['seconds']:g} s"
+    return f"{noted['trials']} trial{'' if noted['trials'] == 1 else 's'}"
 
 
 @dataclass(frozen=True)

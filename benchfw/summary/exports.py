@@ -13,7 +13,7 @@ from benchfw.provenance import Run
 from benchfw.records import Outcome, Result, Spec
 from benchfw.summary.model import Summary
 from benchfw.summary.samples import prepared_facts
-from benchfw.summary.tuned import SENSITIVE, TunedMethod
+from benchfw.summary.tuned import TunedMethod
 from benchfw.sweep import leaves
 
 RECORD_COLUMNS = (
@@ -55,7 +55,9 @@ def summary_rows(summary: Summary) -> list[tuple[str | float | int, ...]]:
         for comparison in summary.comparisons
         for row in comparison.rows
     ]
-    rows += [(each.cell, *found) for each in summary.tuned for found in _tuning_quantities(each)]
+    for each in summary.tuned:
+        for name, spent in (("tuning_cost", each.cost), ("tuning_seconds", each.seconds)):
+            rows.append((each.cell, name, Interval(spent, spent, spent, each.runs)))
     origin = [summary.imported] if summary.imported else []
     return [
         (cell.problem, cell.method, cell.backend, quantity, of.estimate, of.low, of.high, of.count, *origin)
@@ -63,26 +65,11 @@ def summary_rows(summary: Summary) -> list[tuple[str | float | int, ...]]:
     ]
 
 
-def _tuning_quantities(method: TunedMethod) -> Iterator[tuple[str, Interval]]:
-    """Yield what tuning cost, how much of the space is as good as the best, and what fewer trials give."""
-    for name, spent in (("tuning_cost", method.cost), ("tuning_seconds", method.seconds)):
-        yield name, Interval(spent, spent, spent, method.runs)
-    share = method.share_near_best
-    if share is not None:
-        yield f"share_within_{SENSITIVE:g}_times", share
-    quantity = f"{method.axis}_to_target" if method.axis else method.metric
-    for trials, value in method.by_allowance:
-        shown = value.negated() if method.gain and not method.axis else value
-        yield f"{quantity}_with_{trials}_trials", shown
-
-
 TUNING_COLUMNS = (
     "problem",
     "method",
     "backend",
-    "tuning",
     "trial",
-    "share",
     "reached",
     "score",
     "cost",
@@ -100,15 +87,12 @@ def tuning_rows(tuned: Iterable[TunedMethod]) -> tuple[list[str], list[tuple[Any
     paths = list(dict.fromkeys(path for each in methods for path in each.spaces))
     rows = []
     for each in methods:
-        for number, (attempts, chosen) in enumerate(zip(each.rounds, each.chosen, strict=True), 1):
-            for trial, attempt in enumerate(attempts, 1):
-                labels = (each.cell.problem, each.cell.method, each.cell.backend, number, trial)
-                spent = (attempt.cost, attempt.seconds)
-                values = (attempt.setting.get(path) for path in paths)
-                score = (attempt.score.standing == 0, each.shown(attempt.score))
-                # from budgets that are whole iterations
-                share = float(f"{attempt.share:.2g}")
-                rows.append((*labels, share, *score, *spent, attempt is chosen, *values))
+        for trial, attempt in enumerate(each.attempts, 1):
+            labels = (each.cell.problem, each.cell.method, each.cell.backend, trial)
+            score = (attempt.score.standing == 0, each.shown(attempt.score))
+            spent = (attempt.cost, attempt.seconds)
+            values = (attempt.setting.get(path) for path in paths)
+            rows.append((*labels, *score, *spent, attempt is each.chosen, *values))
     return [*TUNING_COLUMNS, "chosen", *paths], rows
 
 

@@ -4,43 +4,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import fields
 from typing import Any
 
 from benchfw.provenance import Run
-from benchfw.records import Budget, Cell, Ending, Result, Status, Trial
+from benchfw.records import Budget, Cell, Ending, Result, Status
 from benchfw.search import Tuning, space_of
-from benchfw.summary.attempts import Aim, Spending, attempt_of
+from benchfw.summary.attempts import Aim, attempt_of
 from benchfw.summary.histories import History, Reader
 from benchfw.summary.tuned import TunedMethod
 from benchfw.sweep import leaves
-
-
-@dataclass
-class _Tried:
-    """The runs of one setting by their repetition: rounds of a tuner may share trials."""
-
-    setting: Mapping[str, Any]
-    by_repetition: dict[int, History] = field(default_factory=dict)
-
-    @property
-    def runs(self) -> list[History]:
-        """The runs in order."""
-        return list(self.by_repetition.values())
 
 
 class TuningReader:
     """Takes the trials that tune out of the results of a run, and keeps what they scored."""
 
     def __init__(self, run: Run) -> None:
-        noted = run.environment.tuning
-        self._noted = noted
+        self._noted = run.environment.tuning
         self._spaces = {
             label: {path: space_of(table, f"run {run.id}") for path, table in tables.items()}
-            for label, tables in noted.get("spaces", {}).items()
+            for label, tables in self._noted.get("spaces", {}).items()
         }
         self._reader = Reader()
-        self._tried: dict[tuple[Cell, int], dict[tuple[str, Budget], _Tried]] = {}
+        self._tried: dict[Cell, dict[str, list[History]]] = {}
+        self._settings: dict[str, dict[str, Any]] = {}
         self._units: dict[Cell, str] = {}
 
     def listen(self, results: Iterable[Result]) -> Iterator[Result]:
@@ -55,69 +42,54 @@ class TuningReader:
         trial = result.trial
         params = dict(_values_at(trial.method.params))
         setting = {path: params[path] for path in self._spaces[trial.method.label] if path in params}
-        key = json.dumps(setting, sort_keys=True, default=str), trial.budget
-        known = self._tried.setdefault((trial.cell, trial.tuning), {})
-        runs = known.setdefault(key, _Tried(setting)).by_repetition
-        if trial.repetition not in runs:
-            runs[trial.repetition] = self._aim_of(trial).measure_gap(self._reader.read(result))
+        text = json.dumps(setting, sort_keys=True, default=str)
+        self._settings[text] = setting
+        run = self._aim_of(trial.target).measure_gap(self._reader.read(result))
+        self._tried.setdefault(trial.cell, {}).setdefault(text, []).append(run)
         self._units[trial.cell] = result.outcome.cost_unit or self._units.get(trial.cell, "")
 
-    def _aim_of(self, trial: Trial) -> Aim:
-        return Aim.of(str(self._noted.get("metric", "")), trial.target)
+    def _aim_of(self, target: Mapping[str, float]) -> Aim:
+        return Aim.of(str(self._noted.get("metric", "")), target)
 
     @property
     def allowance(self) -> Tuning | None:
         """What each method might spend; None where nothing was tuned."""
         if not self._spaces:
             return None
-        known = {name: value for name, value in self._noted.items() if name not in {"spaces", "is_sequence"}}
-        return Tuning(**{"trials": None, **known, "budget": Budget(**known.get("budget", {}))})
+        known = {key.name: self._noted[key.name] for key in fields(Tuning) if key.name in self._noted}
+        return Tuning(**{**known, "budget": Budget(**known.get("budget", {}))})
 
     def tuned(self) -> tuple[TunedMethod, ...]:
         """Return what tuning found, method by method on each problem, of methods that were not skipped."""
-        cells = dict.fromkeys(cell for (cell, _), tried in self._tried.items() if _has_run(tried.values()))
-        return tuple(self._tuned_of(cell) for cell in cells)
+        return tuple(self._tuned_of(cell) for cell in self._tried if not self._is_skipped(cell))
+
+    def _is_skipped(self, cell: Cell) -> bool:
+        return all(
+            run.outcome.status is Status.SKIPPED for runs in self._tried[cell].values() for run in runs
+        )
 
     def _tuned_of(self, cell: Cell) -> TunedMethod:
-        rounds = [tried for (each, _), tried in sorted(self._tried.items()) if each == cell]
-        runs = [run for tried in rounds for each in tried.values() for run in each.runs]
-        run = next((each for each in runs if each.metrics), runs[0])  # one that broke at once says nothing
-        target, aim = run.trial.target, self._aim_of(run.trial)
-        measured = {name for each in runs for name in each.metrics}
+        tried = self._tried[cell]
+        runs = [run for some in tried.values() for run in some]
+        example = next((run for run in runs if run.metrics), runs[0])  # one that broke at once says nothing
+        target = example.trial.target
+        aim = self._aim_of(target)
+        measured = {name for run in runs for name in run.metrics}
         wanted = tuple(target) if aim.axis else (aim.metric,)
         unknown = tuple(name for name in wanted if measured and name and name not in measured)
-        axis, metric = "" if unknown else aim.axis_of(run) or "", aim.metric_of(run)
-        spending = Spending(self._noted.get("cost"), self._noted.get("seconds"))
-        whole = max(_size(budget) for tried in rounds for _, budget in tried)
-        attempts = (
-            [
-                attempt_of(each.setting, each.runs, aim, _size(budget) / whole)
-                for (_, budget), each in tried.items()
-            ]
-            for tried in rounds
-        )
+        axis, metric = "" if unknown else aim.axis_of(example) or "", aim.metric_of(example)
         return TunedMethod(
             cell,
             self._spaces[cell.method],
-            tuple(tuple(spending.within(each)) for each in attempts),
+            tuple(attempt_of(self._settings[text], some, aim) for text, some in tried.items()),
             axis,
             metric,
             self._units[cell],
-            metric in run.gains,
-            bool(self._noted.get("is_sequence", False)),
-            axis == "seconds" or spending.seconds is not None or _is_timed(runs),
-            target,
-            unknown,
+            gain=metric in example.gains,
+            timed=axis == "seconds" or any(run.outcome.ending is Ending.SECONDS for run in runs),
+            target=target,
+            unknown=unknown,
         )
-
-
-def _has_run(tried: Iterable[_Tried]) -> bool:
-    return any(run.outcome.status is not Status.SKIPPED for each in tried for run in each.runs)
-
-
-def _is_timed(runs: Iterable[History]) -> bool:
-    """Return whether some run was ended by its seconds."""
-    return any(run.outcome.ending is Ending.SECONDS for run in runs)
 
 
 def _values_at(params: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -127,7 +99,3 @@ def _values_at(params: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[st
         if isinstance(value, Mapping):
             yield f"{prefix}{key}", value
             yield from _values_at(value, f"{prefix}{key}.")
-
-
-def _size(budget: Budget) -> float:
-    return float(next((limit for limit in vars(budget).values() if limit is not None), 1.0))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -19,21 +19,19 @@ from benchfw.loading import fault_text
 from benchfw.measure.seeding import tuner_seed
 from benchfw.plan import count_tuning_trials, tuning_of
 from benchfw.provenance import Changes, Run
-from benchfw.records import Cell, Spec, Trial
+from benchfw.records import Cell, Trial
 from benchfw.registry import Registry
 from benchfw.search import ONE_SETTING, Tuning, setting_at, settle, spaces_in
 from benchfw.store import Store
 from benchfw.suite import Suite
-from benchfw.summary.attempts import (
-    Aim,
-    attempt_of,
-    choose,
-    choose_across,
-)
+from benchfw.summary.attempts import Aim, attempt_of, choose, choose_across
 from benchfw.summary.histories import Reader
 from benchfw.trials import Trials
 from benchfw.tuning.searches import Search
-from benchfw.tuning.tuners import Proposal, Setting, Tuner
+from benchfw.tuning.tuners import Setting, Tuner
+
+Asked: TypeAlias = Sequence[tuple[Search, Setting]]
+"""Settings that tuners propose, each with the search that asked for it."""
 
 
 @dataclass(frozen=True)
@@ -52,19 +50,14 @@ class TunedSuite:
         return tuning_of(self.suite)
 
     @property
-    def rounds(self) -> int:
-        """How many tunings each method has."""
-        return self.suite.repetitions if self.tuning.repeats else 1
-
-    @property
     def is_sequence(self) -> bool:
         """Whether the settings that are tried do not depend on results."""
         tuner = self.registry.get("tuner", self.tuning.tuner).factory
         return bool(getattr(tuner, "is_sequence", False))
 
-    def trials_of(self, asked: Sequence[tuple[Search, Proposal]]) -> Trials:
+    def trials_of(self, asked: Asked) -> Trials:
         """Return the trials of what tuners propose."""
-        return Trials([search.trial(proposal) for search, proposal in asked], self.tuning.repetitions)
+        return Trials([search.trial(setting) for search, setting in asked], self.tuning.repetitions)
 
     def prepare(self, trials: Trials, store: Store | None, before: Agenda | None = None) -> Agenda:
         """Return what is to do of some trials; `before` is the agenda of another part of the run."""
@@ -89,12 +82,12 @@ def execute_tuned(planned: TunedSuite, store: Store, listen: Listener) -> Run:
     )
     agenda = replace(agenda, environment=environment)
     searches = list(_searches(planned))
-    for each in searches:
-        each.ask()  # a tuner that cannot begin is an error before there is a run
+    for search in searches:
+        search.ask()  # a tuner that cannot begin is an error before there is a run
     with open_run(agenda, planned.registry, store, planned.options, listen) as going:
         _tune(planned, searches, agenda, going, store)
         verdict = planned.prepare(_verdict(planned, searches), store, agenda)
-        tried = sum(len(each.attempts) for each in searches) * planned.tuning.repetitions
+        tried = sum(len(search.attempts) for search in searches) * planned.tuning.repetitions
         going.note_verdict(verdict, tried + len(verdict.trials))
         going.perform(verdict)
     return going.finished
@@ -102,89 +95,74 @@ def execute_tuned(planned: TunedSuite, store: Store, listen: Listener) -> Run:
 
 def _count_trials(planned: TunedSuite, verdict: Trials) -> int:
     """Return how many trials a run has at most, 0 where that depends on what tuning finds."""
-    if planned.tuning.trials is None or not planned.is_sequence:
+    if not planned.is_sequence:
         return 0
-    return len(verdict) + count_tuning_trials(planned.suite, _methods(planned.trials))
+    return len(verdict) + count_tuning_trials(
+        planned.suite, [first.method for first in planned.trials.firsts]
+    )
 
 
 class Ahead(NamedTuple):
     """Trials of one cell in one phase of a run that is planned, and how many of them the store has.
 
-    `stored` is None for those whose settings depend on what tuning finds. Where they are so many `at_least`,
-    how many more depends on that, too.
+    `stored` is None for those whose settings depend on what tuning finds.
     """
 
     cell: Cell
     phase: Phase
     trials: int
-    stored: int | None = None
-    at_least: bool = False
+    stored: int | None
 
 
 def look_ahead(planned: TunedSuite, store: Store | None) -> list[Ahead]:
     """Return what a run would do, without running anything: tuning as far as it is known, the verdict."""
-    found: dict[Cell, Ahead] = {}
     middle = at_middle(planned)
     agenda = planned.prepare(middle, store)
-    for search in _searches(planned):
-        asked, stored, at_least = _look_at_tuning(planned, search, store, agenda)
-        cell = search.first.cell
-        before = found.get(cell, Ahead(cell, "tuning", 0, 0))
-        at_least = at_least or before.at_least
-        found[cell] = Ahead(cell, "tuning", before.trials + asked, (before.stored or 0) + stored, at_least)
-    known = agenda.stored.reshape(-1, middle.repetitions)
-    cells = [first.cell for first in middle.firsts[:: planned.rounds]]
+    tuning = [_look_at_tuning(planned, search, store, agenda) for search in _searches(planned)]
+    counts = np.count_nonzero(agenda.stored.reshape(-1, middle.repetitions), axis=1).tolist()
     settled = {first.cell for first in planned.trials.firsts if not spaces_in(first.method.params)}
     verdict = [
-        Ahead(cell, "verdict", middle.repetitions, int(np.count_nonzero(each)) if cell in settled else None)
-        for cell, each in zip(cells, known, strict=True)
+        Ahead(first.cell, "verdict", middle.repetitions, stored if first.cell in settled else None)
+        for first, stored in zip(middle.firsts, counts, strict=True)
     ]
-    return [*found.values(), *verdict]
+    return [*tuning, *verdict]
 
 
-def _look_at_tuning(
-    planned: TunedSuite, search: Search, store: Store | None, agenda: Agenda
-) -> tuple[int, int, bool]:
-    """Follow a search as far as the store has its trials; return how many it takes, and how many are there.
-
-    The last is whether it may take more.
-    """
+def _look_at_tuning(planned: TunedSuite, search: Search, store: Store | None, agenda: Agenda) -> Ahead:
+    """Follow a search as far as the store has its trials."""
+    repetitions = planned.tuning.repetitions
     trials = stored = 0
-    while proposals := search.ask():
-        asked = [(search, each) for each in proposals]
+    while settings := search.ask():
+        asked = [(search, setting) for setting in settings]
         numbers = planned.prepare(planned.trials_of(asked), store, agenda).stored
         trials, stored = trials + len(numbers), stored + int(np.count_nonzero(numbers))
         if store is None or not numbers.all():
+            # what else is tried depends on results, or is nothing
+            trials = trials if planned.is_sequence else planned.tuning.trials * repetitions
             break
-        _tell(asked, numbers, planned.tuning.repetitions, store)
-    else:
-        return trials, stored, False
-    allowed = planned.tuning.trials
-    if allowed is None or any(each.share < 1 for each in proposals):
-        return trials, stored, True
-    return trials if planned.is_sequence else allowed * planned.tuning.repetitions, stored, False
-
-
-def _methods(trials: Trials) -> list[Spec]:
-    return [first.method for first in trials.firsts]
+        _tell(asked, numbers, repetitions, store)
+    return Ahead(search.first.cell, "tuning", trials, stored)
 
 
 def describe_tuning(planned: TunedSuite) -> dict[str, Any]:
     """Return the allowance and the search spaces, as the store keeps them."""
-    tuning = {name: value for name, value in vars(planned.tuning).items() if value not in (None, "", False)}
+    tuning = {name: value for name, value in vars(planned.tuning).items() if value not in (None, "")}
     if planned.tuning.budget is not None:
-        tuning["budget"] = {name: each for name, each in vars(planned.tuning.budget).items() if each}
+        tuning["budget"] = {name: limit for name, limit in vars(planned.tuning.budget).items() if limit}
     spaces = {
-        first.method.label: {path: each.table for path, each in spaces_in(first.method.params).items()}
+        first.method.label: {path: space.table for path, space in spaces_in(first.method.params).items()}
         for first in planned.trials.firsts
     }
-    tuning["is_sequence"] = planned.is_sequence
-    return {**tuning, "spaces": {label: found for label, found in spaces.items() if found}}
+    return {**tuning, "spaces": {label: tables for label, tables in spaces.items() if tables}}
 
 
 def at_middle(planned: TunedSuite) -> Trials:
     """Return the verdict's trials with every parameter in the middle of its space, for a look ahead."""
-    return _settled(planned, lambda first, _: setting_at(spaces_in(first.method.params), 0.5))
+
+    def middle(first: Trial) -> Setting:
+        return setting_at(spaces_in(first.method.params), 0.5)
+
+    return _settled(planned, middle, middle)
 
 
 def _tune(
@@ -195,10 +173,7 @@ def _tune(
     Positions in the run are those after the verdict's. No fault ends the run here: settings may break.
     """
     position = len(verdict.trials)
-    while True:
-        asked = [(search, proposal) for search in searches for proposal in search.ask()]
-        if not asked:
-            break
+    while asked := [(search, setting) for search in searches for setting in search.ask()]:
         trials = planned.trials_of(asked)
         numbers = going.perform(planned.prepare(trials, store, verdict), position, "tuning")
         _tell(asked, numbers, planned.tuning.repetitions, store)
@@ -220,61 +195,54 @@ def _searches(planned: TunedSuite) -> Iterator[Search]:
     tuner = _make_tuner(planned)
     aim = Aim.of(planned.tuning.metric, planned.suite.target)
     for first in planned.trials.firsts:
-        spaces = spaces_in(first.method.params)
-        for number in range(1, planned.rounds + 1) if spaces else ():
+        if spaces := spaces_in(first.method.params):
             # of the spaces alone: methods with equal ones try the same settings, on every problem
-            text = json.dumps({path: each.table for path, each in spaces.items()}, sort_keys=True)
-            seed = tuner_seed(planned.suite.seed, number, text)
-            yield Search(first, number, tuner, seed, planned.tuning, aim)
+            text = json.dumps({path: space.table for path, space in spaces.items()}, sort_keys=True)
+            yield Search(first, tuner, tuner_seed(planned.suite.seed, text), planned.tuning, aim)
 
 
-def _tell(
-    asked: Sequence[tuple[Search, Proposal]], numbers: Integers, repetitions: int, store: Store
-) -> None:
+def _tell(asked: Asked, numbers: Integers, repetitions: int, store: Store) -> None:
     reader = Reader()
-    for place, (search, proposal) in enumerate(asked):
+    for place, (search, setting) in enumerate(asked):
         some = numbers[place * repetitions : (place + 1) * repetitions].tolist()
         runs = [search.aim.measure_gap(reader.read(store.result(number))) for number in some]
-        search.tell(proposal, attempt_of(proposal.setting, runs, search.aim, proposal.share))
+        search.tell(attempt_of(setting, runs, search.aim))
 
 
 def _verdict(planned: TunedSuite, searches: Sequence[Search]) -> Trials:
     """Return the verdict's trials with the settings that were chosen."""
-    by_key = {search.key: search for search in searches}
+    by_cell = {search.first.cell: search.attempts for search in searches}
 
-    def chosen(first: Trial, number: int) -> Setting:
-        attempts = by_key[first.cell, number].counted
+    def chosen(first: Trial) -> Setting:
+        attempts = by_cell[first.cell]
         return attempts[choose(attempts)].setting
 
-    def chosen_across(first: Trial, number: int) -> Setting:
-        mine = (first.method.label, first.backend, number)
-        alike = [
-            each.counted
-            for each in searches
-            if (each.first.method.label, each.first.backend, each.round) == mine
+    def chosen_across(first: Trial) -> Setting:
+        problems = [
+            attempts
+            for cell, attempts in by_cell.items()
+            if cell._replace(problem=first.cell.problem) == first.cell
         ]
-        fewest = min(map(len, alike))
-        return alike[0][choose_across([each[:fewest] for each in alike])].setting
+        return problems[0][choose_across(problems)].setting
 
     return _settled(planned, chosen, chosen_across)
 
 
-def _settled(planned: TunedSuite, chosen: Any, chosen_across: Any = None) -> Trials:
-    """Return the verdict's trials with settings in the place of spaces, one a round.
+def _settled(
+    planned: TunedSuite, chosen: Callable[[Trial], Setting], chosen_across: Callable[[Trial], Setting]
+) -> Trials:
+    """Return the verdict's trials with settings in the place of spaces.
 
     Where one setting for all problems is asked for too, a method has a second row with that.
     """
     firsts: list[Trial] = []
     problems = Counter((first.method.label, first.backend) for first in planned.trials.firsts)
     for first in planned.trials.firsts:
-        rounds = range(1, planned.rounds + 1)
         tuned = bool(spaces_in(first.method.params))
-        firsts += [_settle(first, chosen(first, each)) if tuned else first for each in rounds]
+        firsts.append(_settle(first, chosen(first)) if tuned else first)
         if tuned and planned.tuning.across and problems[first.method.label, first.backend] > 1:
-            across = chosen_across or chosen
-            label = f"{first.method.label} ({ONE_SETTING})"
-            firsts += [_settle(first, across(first, each), label) for each in rounds]
-    return Trials(firsts, planned.suite.repetitions, variants=planned.rounds)
+            firsts.append(_settle(first, chosen_across(first), f"{first.method.label} ({ONE_SETTING})"))
+    return Trials(firsts, planned.suite.repetitions)
 
 
 def _settle(first: Trial, setting: Mapping[str, Any], label: str = "") -> Trial:

@@ -16,8 +16,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from benchfw.backends import Rng, get_backend
-from benchfw.errors import BenchfwError, Unavailable
-from benchfw.search import Choice, Integer, Log, Space
+from benchfw.errors import BenchfwError
+from benchfw.search import Choice, Integer, Space
 
 Setting: TypeAlias = Mapping[str, Any]
 """A value for each parameter that is tuned, by its path: {"estimator.size": 10}."""
@@ -25,18 +25,10 @@ Setting: TypeAlias = Mapping[str, Any]
 Spaces: TypeAlias = Mapping[str, Space]
 
 
-class Proposal(NamedTuple):
-    """A setting to try, with a share of the budget."""
-
-    setting: Setting
-    share: float = 1.0
-
-
 class Tried(NamedTuple):
-    """A setting that was tried, and its rank among all with the same share of the budget: 0 is the best."""
+    """A setting that was tried, and its rank among all that were: 0 is the best, and equals share a rank."""
 
     setting: Setting
-    share: float
     rank: int
 
 
@@ -46,8 +38,8 @@ class Tuner(Protocol):
     is_sequence: ClassVar[bool]
     """Whether settings do not depend on results, and a larger allowance begins with those of a smaller."""
 
-    def propose(self, spaces: Spaces, trials: int, seed: int, tried: Sequence[Tried]) -> list[Proposal]:
-        """Return what to try next, nothing at the end; `trials` is the allowance, in whole budgets."""
+    def propose(self, spaces: Spaces, trials: int, seed: int, tried: Sequence[Tried]) -> list[Setting]:
+        """Return the settings to try next, none at the end; all in all no more than `trials`."""
         ...
 
 
@@ -57,7 +49,7 @@ class Sobol:
 
     is_sequence: ClassVar[bool] = True
 
-    def propose(self, spaces: Spaces, trials: int, seed: int, tried: Sequence[Tried]) -> list[Proposal]:
+    def propose(self, spaces: Spaces, trials: int, seed: int, tried: Sequence[Tried]) -> list[Setting]:
         """Return all that are left of the allowance."""
         from scipy.stats import qmc
 
@@ -67,7 +59,7 @@ class Sobol:
         # a digital shift (Cranley & Patterson's in base 2) of our own: equal on every machine
         shift = (_rng(seed).bits(len(spaces)) >> np.uint64(64 - bits)).astype(np.int64)
         places = ((points * 2**bits).astype(np.int64) ^ shift) / 2**bits
-        return [Proposal(_setting(spaces, place)) for place in places]
+        return [_setting(spaces, place) for place in places]
 
 
 @dataclass(frozen=True)
@@ -76,10 +68,10 @@ class Random:
 
     is_sequence: ClassVar[bool] = True
 
-    def propose(self, spaces: Spaces, trials: int, seed: int, tried: Sequence[Tried]) -> list[Proposal]:
+    def propose(self, spaces: Spaces, trials: int, seed: int, tried: Sequence[Tried]) -> list[Setting]:
         """Return all that are left of the allowance."""
         places = _rng(seed).random((trials, len(spaces)))[len(tried) :]
-        return [Proposal(_setting(spaces, place)) for place in places]
+        return [_setting(spaces, place) for place in places]
 
 
 @dataclass(frozen=True)
@@ -88,7 +80,7 @@ class Grid:
 
     is_sequence: ClassVar[bool] = False
 
-    def propose(self, spaces: Spaces, trials: int, seed: int, tried: Sequence[Tried]) -> list[Proposal]:  # noqa: ARG002 - a grid draws nothing
+    def propose(self, spaces: Spaces, trials: int, seed: int, tried: Sequence[Tried]) -> list[Setting]:  # noqa: ARG002 - a grid draws nothing
         """Return the whole grid at once."""
         if tried:
             return []
@@ -107,81 +99,7 @@ class Grid:
                 levels = more
                 growing.append(path)
         axes = [_spread(space, levels[path]) for path, space in spaces.items()]
-        return [Proposal(dict(zip(spaces, each, strict=True))) for each in itertools.product(*axes)]
-
-
-@dataclass(frozen=True)
-class Halving:
-    """Successive halving (Jamieson & Talwalkar 2016): many settings briefly, the best third for longer.
-
-    Three rounds, with a ninth, a third and the whole of the budget, each a third of the allowance.
-    """
-
-    is_sequence: ClassVar[bool] = False
-    SHARES = (1 / 9, 1 / 3, 1.0)
-
-    def propose(self, spaces: Spaces, trials: int, seed: int, tried: Sequence[Tried]) -> list[Proposal]:
-        """Return the settings of the next round."""
-        shares = self.SHARES if trials >= len(self.SHARES) else (1.0,)
-        last = max(1, trials // len(shares))
-        done = [[each for each in tried if each.share == share] for share in shares]
-        for number, share in enumerate(shares):
-            if done[number]:
-                continue
-            count = round(last / share)
-            if number == 0:
-                return [Proposal(each.setting, share) for each in Sobol().propose(spaces, count, seed, ())]
-            ranked = sorted(done[number - 1], key=lambda each: each.rank)
-            return [Proposal(each.setting, share) for each in ranked[:count]]
-        return []
-
-
-@dataclass(frozen=True)
-class OptunaTPE:
-    """Optuna's tree-structured Parzen estimator (Bergstra et al. 2011): settings like the best so far."""
-
-    is_sequence: ClassVar[bool] = False
-
-    def propose(self, spaces: Spaces, trials: int, seed: int, tried: Sequence[Tried]) -> list[Proposal]:
-        """Return one setting more."""
-        if len(tried) >= trials:
-            return []
-        try:
-            import optuna
-        except ImportError:
-            raise Unavailable("the tuner 'optuna' needs Optuna; pip install 'benchfw[optuna]'") from None
-        optuna.logging.set_verbosity(optuna.logging.ERROR)
-        kinds = {path: _optuna_space(optuna.distributions, space) for path, space in spaces.items()}
-        # each call has a seed of its own, or two calls with the same results would propose the same
-        sampler = optuna.samplers.TPESampler(seed=(seed + len(tried)) % 2**32)
-        study = optuna.create_study(sampler=sampler)
-        for each in tried:
-            values = {path: _optuna_value(spaces[path], value) for path, value in each.setting.items()}
-            study.add_trial(
-                optuna.trial.create_trial(params=values, distributions=kinds, value=float(each.rank))
-            )
-        found = study.ask(kinds).params
-        return [Proposal({path: _from_optuna(space, found[path]) for path, space in spaces.items()})]
-
-
-def _optuna_space(kinds: Any, space: Space) -> Any:
-    match space:
-        case Choice(values):
-            return kinds.CategoricalDistribution(list(range(len(values))))
-        case Integer(low, high, log):
-            return kinds.IntDistribution(low, high, log=log)
-        case _:
-            return kinds.FloatDistribution(space.low, space.high, log=isinstance(space, Log))
-
-
-def _optuna_value(space: Space, value: Any) -> Any:
-    return space.values.index(value) if isinstance(space, Choice) else value
-
-
-def _from_optuna(space: Space, found: Any) -> Any:
-    if isinstance(space, Choice):
-        return space.values[found]
-    return found if isinstance(space, Integer) else space.value(space.place(found))
+        return [dict(zip(spaces, values, strict=True)) for values in itertools.product(*axes)]
 
 
 def _setting(spaces: Spaces, places: Sequence[float] | np.ndarray[Any, Any]) -> dict[str, Any]:

@@ -265,7 +265,7 @@ def test_methods_that_differ_by_the_margin_are_seldom_called_equal_and_power_is_
         assert found >= 0.9 * uncorrected
 
 
-SURFACES, TUNING, ALLOWANCES = map(load, ("_surfaces", "_tuning", "_allowances"))
+SURFACES, TUNING = map(load, ("_surfaces", "_tuning"))
 
 
 def test_a_simulated_method_is_tuned_and_judged_by_the_code_of_a_run():
@@ -278,24 +278,5 @@ def test_a_simulated_method_is_tuned_and_judged_by_the_code_of_a_run():
     assert not TUNING._differs(judged)
 
 
-def test_the_regret_without_noise_is_that_of_theory():
-    many = 40
-    found = np.array(TUNING.regrets("sobol", 1, 0.0, 0, many))
-    for place, count in enumerate(TUNING.SETTINGS):
-        error = np.std(found[:, place]) / math.sqrt(many)
-        assert abs(np.mean(found[:, place]) - TUNING.expected_regret("sobol", 1, 0.0, count)) < 4 * error
-
-
-def test_theories_of_regret_agree_where_noise_vanishes_and_with_chance_where_it_is_all():
-    for count in TUNING.SETTINGS[:2]:
-        quiet = TUNING.expected_regret("random", 1, 0.02, count)
-        assert quiet == pytest.approx(TUNING.expected_regret("random", 1, 0.0, count), rel=0.05)
-    assert TUNING.expected_regret("random", 1, 0.3, 1) == pytest.approx(4 / 3, rel=1e-3)
+def test_the_mean_of_the_largest_of_normal_numbers_is_that_of_tables():
     assert [round(TUNING.largest_normal(count), 2) for count in (4, 64)] == [1.03, 2.34]
-
-
-def test_methods_that_are_alike_have_no_leader_and_one_that_takes_half_has():
-    alike = ALLOWANCES.leads("shifted", 2, 5, SURFACES.Noise(0.3, 0.2, 0.2), 0, 8)
-    apart = ALLOWANCES.leads("twice", 2, 5, SURFACES.Noise(0.3, 0.0, 0.05), 0, 8)
-    assert sum(alike) <= 2  # 5 % of 8 are below 3 with a chance of 0.994
-    assert sum(apart) >= 5  # which 5 % of 8 are with a chance of 0.00002

@@ -63,7 +63,7 @@ def tuned(make, run):
     `runs`, NaN where they all break; without it, tuning goes on.
     """
 
-    def tuning_trial(name, step, repetition, cost, number, extra, metric):
+    def tuning_trial(name, step, repetition, cost, extra, metric):
         reached, broken = math.isfinite(cost), math.isnan(cost)
         records = make.curve(metric, [9, 0.5 if reached else 5.0 + step], cost=cost if reached else 10.0)
         result = make.result(
@@ -71,7 +71,7 @@ def tuned(make, run):
             status=Status.FAILED if broken else Status.DONE, target={"gap": 1.0},
             params={"step": step, **extra}, cost_unit="gradients",
         )  # fmt: skip
-        return replace(result, trial=replace(result.trial, tuning=number))
+        return replace(result, trial=replace(result.trial, tuning=1))
 
     def build(
         methods,
@@ -89,7 +89,7 @@ def tuned(make, run):
         spaces = {"step": space.table}
         if choices:
             spaces["mode"] = Choice(choices).table
-        told = {"trials": trials, "repetitions": repetitions, "tuner": "sobol", "is_sequence": True}
+        told = {"trials": trials, "repetitions": repetitions, "tuner": "sobol"}
         told |= {**allowance, "spaces": dict.fromkeys(methods, spaces)}
         results = [
             make.result(
@@ -102,16 +102,14 @@ def tuned(make, run):
             for name, cost in (verdict or {}).items()
             for repetition in range(runs)
         ]  # fmt: skip
-        shifts = [0.2, 0.3, 0.4, 0.5, 0.6, 0.7] if allowance.get("repeats") else [0.5]
         for name, takes in methods.items():
-            for number, shift in enumerate(shifts, 1):
-                for place in range(trials):
-                    step = space.value((place + shift) / trials)
-                    extra = {"mode": choices[place % len(choices)]} if choices else {}
-                    results += [
-                        tuning_trial(name, step, each, takes(step, each), number, extra, measured)
-                        for each in range(repetitions)
-                    ]
+            for place in range(trials):
+                step = space.value((place + 0.5) / trials)
+                extra = {"mode": choices[place % len(choices)]} if choices else {}
+                results += [
+                    tuning_trial(name, step, each, takes(step, each), extra, measured)
+                    for each in range(repetitions)
+                ]
         going = replace(run, environment=replace(run.environment, tuning=told))
         return summarize(going, results)
 

@@ -1,9 +1,10 @@
 """How tuning runs are scored, which setting is chosen, and what a report makes of what was tried."""
 
+import itertools
 import math
 from dataclasses import replace
+from statistics import median_low
 
-import numpy as np
 import pytest
 
 from benchfw.records import Budget, Cell, Counting, Ending, Outcome, Record, Result, Spec, Status, Trial
@@ -13,16 +14,14 @@ from benchfw.summary.attempts import (
     Aim,
     Attempt,
     Score,
-    Spending,
     attempt_of,
     choose,
     choose_across,
     rank_attempts,
 )
-from benchfw.summary.exports import tuning_rows
 from benchfw.summary.histories import Reader
 from benchfw.summary.summarize import summarize
-from benchfw.summary.tuned import TunedMethod, find_leads
+from benchfw.summary.tuned import TunedMethod
 
 GAP = {"gap": 0.1}
 
@@ -89,10 +88,10 @@ def test_the_median_run_scores_and_of_two_the_worse():
     assert Attempt({}, ()).score == BROKEN
 
 
-def test_the_first_of_equals_is_chosen_among_those_with_the_largest_share_of_the_budget():
-    tried = [attempt((0, 1.0), share=1 / 3), attempt((0, 5.0)), attempt((0, 4.0)), attempt((0, 4.0))]
-    assert choose(tried) == 2
-    assert rank_attempts(tried) == [0, 2, 0, 0]
+def test_the_first_of_equals_is_chosen():
+    tried = [attempt((0, 5.0)), attempt((0, 4.0)), attempt((0, 4.0))]
+    assert choose(tried) == 1
+    assert rank_attempts(tried) == [2, 0, 0]
     assert choose([attempt((2, math.inf)), attempt((1, 0.5))]) == 1
 
 
@@ -122,105 +121,49 @@ def test_across_problems_the_best_mean_rank_is_chosen_of_settings_that_nowhere_b
     assert choose_across([[one[0], one[0]]]) == 0
 
 
-def test_an_allowance_counts_what_began_within_it():
-    tried = [attempt((0, 1.0), cost=6.0, seconds=1.0) for _ in range(5)]
-    assert len(Spending().within(tried)) == 5
-    assert len(Spending(cost=12.0).within(tried)) == 2
-    assert len(Spending(cost=12.1).within(tried)) == 3
-    assert len(Spending(seconds=2.5).within(tried)) == 3
-    assert len(Spending(cost=0.1).within(tried)) == 1
-
-
 def test_an_attempt_adds_up_what_its_runs_spent():
     found = attempt_of({"step": 1.0}, [history([1.0, 0.1]), history([1.0, 0.5, 0.2])], Aim.of("", GAP))
     assert (found.cost, found.seconds) == (pytest.approx(60.0), pytest.approx(0.03))
     assert [each.standing for each in found.scores] == [0, 1]
 
 
-def tuned(table, name="m", settings=None, **more):
-    """Return a method whose setting in row i takes table[i, j] in run j, and never arrives at infinity."""
+def tuned(*costs, settings=None):
+    """Return a method whose settings take these costs to the target, and never arrive at infinity."""
     attempts = tuple(
         Attempt(
-            settings[row] if settings else {"step": 10.0 ** (row / len(table))},
-            tuple(Score(0, value) if math.isfinite(value) else BROKEN for value in values),
-            cost=1.0,
+            settings[number] if settings else {"step": 10.0 ** (number / len(costs))},
+            (Score(0, cost) if math.isfinite(cost) else BROKEN,),
         )
-        for row, values in enumerate(table)
+        for number, cost in enumerate(costs)
     )
-    return TunedMethod(
-        Cell("p", "optimizer", name, "numpy"), {"step": Log(1, 10)}, (attempts,), "cost", **more
-    )
+    spaces = {"step": Log(1, 10), "rule": Choice(["a", "b"])}
+    return TunedMethod(Cell("p", "optimizer", "m", "numpy"), spaces, attempts, "cost")
 
 
-def test_held_out_runs_do_not_rank_their_own_values():
-    table = np.random.default_rng(1).lognormal(size=(8, 3))
-    for run, fold in enumerate(tuned(table).held):
-        others = np.max(np.delete(table, run, 1), axis=1)  # of two runs the worse
-        assert fold.order.tolist() == np.argsort(others).tolist()
-        assert fold.values.tolist() == table[:, run].tolist()
-
-
-def test_fewer_trials_are_looked_at_for_sequences_of_eight_settings_with_two_runs():
-    table = np.random.default_rng(2).lognormal(size=(8, 2))
-    assert [each.trials for each in tuned(table).by_allowance] == [1, 2, 4]
-    for nothing in (tuned(table[:7]), tuned(table[:, :1]), tuned(table, is_sequence=False)):
-        assert nothing.by_allowance == []
-        assert nothing.share_near_best is None
+def test_what_fewer_settings_give_is_the_median_over_all_ways_to_take_them():
+    costs = [7.0, 2.0, math.inf, 5.0, 3.0, math.inf, 11.0]
+    curve = tuned(*costs).curve
+    assert [count for count, _ in curve] == [1, 2, 4, 7]
+    for count, value in curve:
+        best = sorted(min(taken) for taken in itertools.combinations(costs, count))
+        assert value == median_low(best)
+    assert tuned(math.inf, math.inf, 1.0).curve == [(1, math.inf), (2, 1.0), (3, 1.0)]
+    assert tuned(4.0).curve == [(1, 4.0)]
 
 
 def test_edges_are_named_with_their_direction_and_choices_have_none():
-    table = np.linspace(1, 2, 8)[:, None].repeat(2, 1)
-    (edge,) = tuned(table).edges
-    assert (edge.path, edge.end, edge.limit) == ("step", "lower", 1)
-    (edge,) = tuned(table[::-1], settings=[{"step": 1 + 9 * each / 7} for each in range(8)]).edges
-    assert (edge.end, edge.limit) == ("upper", 10)
-    inside = TunedMethod(
-        Cell("p", "optimizer", "m", "numpy"),
-        {"rule": Choice(["a", "b"])},
-        ((Attempt({"rule": "a"}, (Score(0, 1.0),)),),),
-        "cost",
-    )
-    assert inside.edges == ()
+    (edge,) = tuned(1.0, 2.0, 3.0).find_edges()
+    assert edge == ("step", 1.0, "lower")
+    (edge,) = tuned(3.0, 2.0, 1.0, settings=[{"step": step} for step in (1.0, 5.0, 10.0)]).find_edges()
+    assert edge == ("step", 10.0, "upper")
+    assert list(tuned(1.0, settings=[{"rule": "a"}]).find_edges()) == []
 
 
-def test_flat_optima_and_ties_are_counted():
-    found = tuned(np.array([1.0, 1.05, 1.0, 1.2, 3, 4, 5, math.inf])[:, None].repeat(2, 1))
-    assert (found.as_good, found.equals, found.reached) == (3, 2, 7)
-
-
-def test_a_method_that_takes_a_tenth_leads_with_every_allowance_and_its_equal_does_not():
-    rng = np.random.default_rng(3)
-    base = np.abs(np.linspace(-2, 2, 32))[:, None] + 0.05 * rng.standard_normal((32, 3))
-    fast, slow = tuned(np.exp(base), "fast"), tuned(10 * np.exp(base), "slow")
-    assert [(each.trials, each.leader.method) for each in find_leads([slow, fast])] == [
-        (count, "fast") for count in (1, 2, 4, 8, 16)
-    ]
-    assert {each.leader for each in find_leads([fast, tuned(np.exp(base), "same")])} == {None}
-    assert find_leads([fast]) == []
-
-
-def test_what_the_data_of_three_runs_do_to_a_method_is_no_lead():
-    rng = np.random.default_rng(4)
-    base = np.abs(np.linspace(-2, 2, 32))[:, None] + 0.01 * rng.standard_normal((32, 3))
-    lucky = tuned(np.exp(base - [0.1, 0.6, 0.3]), "lucky")
-    assert {each.leader for each in find_leads([tuned(np.exp(base), "m"), lucky])} == {None}
-
-
-def test_a_trial_that_two_rounds_of_a_tuner_share_counts_once_and_shares_are_rounded(make, run):
-    told = {"trials": 3, "repetitions": 1, "tuner": "halving", "spaces": {"m": {"step": Log(1, 10).table}}}
-    tuning = replace(run, environment=replace(run.environment, tuning=told))
-
-    def tried(step, iterations):
-        curve = make.curve("gap", [9, 0.5], cost=7.0)
-        found = make.result("optimizer", "p", "m", 0, curve, target={"gap": 1.0}, params={"step": step})
-        budget = Budget(iterations=iterations)
-        return replace(found, trial=replace(found.trial, tuning=1, budget=budget))
-
-    shared = tried(2.0, 1)
-    (found,) = summarize(tuning, [shared, tried(3.0, 1), shared, tried(2.0, 3)]).tuned
-    assert (found.runs, found.cost, found.tried) == (3, 21.0, (2,))
-    columns, rows = tuning_rows([found])
-    assert [row[columns.index("share")] for row in rows] == [0.33, 0.33, 1.0]
+def test_settings_near_the_best_are_counted_where_the_best_is_above_0():
+    method = tuned(1.0, 2.0, 2.01, 1.0, math.inf)
+    assert (method.near_best, method.reached) == (3, 4)
+    assert tuned(0.0, 1.0).near_best is None
+    assert tuned(math.inf).near_best is None
 
 
 def test_a_first_run_that_breaks_does_not_hide_what_is_measured(make, run):

@@ -9,7 +9,6 @@ from benchfw import Choice, Log
 from benchfw.errors import SuiteError
 from benchfw.measure.seeding import data_seed, method_seed
 from benchfw.store import Store
-from benchfw.tuning.searches import AT_A_TIME
 
 SLIDE = {"use": "slide", "step": Log(0.01, 1.9)}
 
@@ -51,12 +50,12 @@ def test_the_verdict_has_the_setting_that_did_best_in_tuning(tune):
 
 
 def test_tuning_and_the_verdict_share_no_seed(tune):
-    result = tune(tune={"trials": 4, "repetitions": 3, "repeats": True})
+    result = tune(tune={"trials": 4, "repetitions": 3})
     by_part = {}
     for each in results_of(result):
         seed = data_seed(each.trial)
         by_part.setdefault(each.trial.tuning, set()).update([seed, method_seed(each.trial, seed)])
-    assert sorted(by_part) == [0, 1, 2, 3]  # the verdict, and a tuning for each of its repetitions
+    assert sorted(by_part) == [0, 1]
     assert sum(map(len, by_part.values())) == len(set().union(*by_part.values()))
 
 
@@ -146,36 +145,18 @@ def test_a_nested_parameter_and_one_of_a_list_are_tuned(tune):
     assert set(tuning[tuning["chosen"]]["estimator.scale"]) == {0.0}
 
 
-def test_an_allowance_in_cost_stops_at_the_setting_that_spends_it(tune):
-    result = tune(tune={"cost": 300.0, "repetitions": 2})
-    tuning = result.tuning
-    spent = tuning["cost"].cumsum()
-    assert spent.iloc[-1] >= 300 > spent.iloc[-2]
-    assert settings_of(result)[0] == tuning[tuning["chosen"]]["step"].item()
-
-
-def test_an_allowance_in_cost_that_is_spent_exactly_is_not_exceeded(tune):
-    short = {"budget": {"iterations": 10}, "target": {"gap": 1e-30}}
-    for settings in (4, 6):
-        result = tune(tune={"cost": 10.0 * settings, "repetitions": 1}, store=f"{settings}.sqlite", **short)
-        assert set(result.tuning["cost"]) == {10.0}
-        assert len(result.tuning) == settings
-        ran = sum(result.run.tuning_counts.values())
-        assert ran == -(-settings // AT_A_TIME) * AT_A_TIME  # nothing was asked for that cannot count
-
-
 def test_a_run_says_how_many_trials_it_has_as_soon_as_that_is_known(tune, plugin_file, tmp_path):
-    for allowed, there in (({"cost": 1e5}, "trials so far"), ({"trials": 4}, "of 11 trials")):
-        (kind,) = allowed
-        stop = plugin_file(STOP, f"stop_at_{kind}.py")
+    for tuner, there in (("grid", "trials so far"), ("sobol", "of 11 trials")):
+        stop = plugin_file(STOP, f"stop_at_{tuner}.py")
         with pytest.raises(KeyboardInterrupt):
-            tune(plugins=[stop], tune={**allowed, "repetitions": 2}, store=f"{kind}.sqlite")
-        with Store(tmp_path / f"{kind}.sqlite") as opened:
+            tune(
+                plugins=[stop], tune={"trials": 4, "repetitions": 2, "tuner": tuner}, store=f"{tuner}.sqlite"
+            )
+        with Store(tmp_path / f"{tuner}.sqlite") as opened:
             stopped = opened.run(1)
         assert f"run 1 was stopped: {stopped.ended} {there}; the same" in stopped.standing
-    for allowed in ({"cost": 3000.0}, {"tuner": "halving", "trials": 3}):
-        run = tune(tune={**allowed, "repetitions": 2}, store="other.sqlite").run
-        assert run.environment.trials == run.ended > 11
+    run = tune(tune={"trials": 5, "repetitions": 2, "tuner": "grid"}, store="other.sqlite").run
+    assert run.environment.trials == run.ended == 13
 
 
 def test_a_metric_at_the_end_is_chosen_by_runs_that_do_not_stop_at_the_target(tune):
@@ -186,14 +167,6 @@ def test_a_metric_at_the_end_is_chosen_by_runs_that_do_not_stop_at_the_target(tu
     assert {each.outcome.records[-1].iteration for each in results_of(result) if each.trial.tuning} == {3}
     tuning = result.tuning
     assert tuning["score"].idxmin() == tuning["chosen"].idxmax()
-
-
-def test_each_repetition_may_have_a_tuning_of_its_own(tune):
-    result = tune(tune={"trials": 4, "repetitions": 2, "repeats": True})
-    assert list(result.tuning.groupby("tuning")["chosen"].sum()) == [1, 1, 1]
-    chosen = result.tuning[result.tuning["chosen"]]["step"]
-    assert settings_of(result) == list(chosen)
-    assert len(set(chosen)) > 1
 
 
 def test_one_setting_for_all_problems_is_judged_beside_one_a_problem(tune):

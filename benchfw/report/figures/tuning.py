@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
-
-import numpy as np
 
 from benchfw.analysis.intervals import Interval
 from benchfw.records import Cell
@@ -15,7 +13,6 @@ from benchfw.report.figures.plot import (
     Figure,
     Style,
     View,
-    band_trace,
     dot_trace,
     error_bars,
     line_trace,
@@ -23,7 +20,7 @@ from benchfw.report.figures.plot import (
     rounded,
 )
 from benchfw.report.text import escape_plotly
-from benchfw.report.tuning.problems import NEVER, UNFINISHED, TunedProblem, setting_value, settings_text
+from benchfw.report.tuning.problems import TunedProblem, setting_value, settings_text
 from benchfw.search import Choice, Integer, Log
 from benchfw.summary.attempts import Attempt
 from benchfw.summary.tuned import TunedMethod
@@ -32,11 +29,10 @@ ABOVE = 0.06  # of the height, beyond the worst value: where settings are drawn 
 WITHIN = 0.8  # of a choice's place, that the dots of all methods take
 
 _ALLOWANCE = (
-    "{better} is better. A line is what the best of so many settings gives in a run that did not choose it: "
-    "the median over which of the settings tried come first. Its band holds 95 % of what other settings and "
-    "other runs would give. "
-    "No line is drawn where most choices of so many settings {fail}, and no band where some do. The "
-    "mark on the right is the verdict, with the whole allowance; its bar is that of the table."
+    "{better} is better. A line is how well the best of so many settings did in tuning: the median over all "
+    "ways to take so many of those that were tried (Tang et al. 2020). It was chosen by the same runs, and "
+    "may look better than it is. No line is drawn where most such choices {fail}. The mark on the right is "
+    "the verdict, by other runs, perhaps longer ones; its bar is that of the table."
 )
 _SENSITIVITY = (
     "{better} is better. Each dot is a setting: the median of its tuning runs, its bar their range. A ring "
@@ -46,112 +42,85 @@ _SENSITIVITY = (
 _NO_VALUES = "No setting has a value: each cross is one that {failed}. A ring is the setting that was chosen."
 
 
-def allowance_figures(found: TunedProblem, styles: Mapping[Cell, Style]) -> list[Figure]:
-    """Return performance against the number of tuning trials; none where no value of it is known."""
-    if found.comparison is None or not any(each.counts for each in found.methods):
+def allowance_figures(tuned: TunedProblem, styles: Mapping[Cell, Style]) -> list[Figure]:
+    """Return performance against the number of settings tried; none where no value of it is known."""
+    if tuned.comparison is None or max(len(each.attempts) for each in tuned.methods) < 2:
         return []
     data: list[dict[str, Any]] = []
     heights: list[float] = []
-    for each in found.methods:
-        style, name = styles[each.cell], escape_plotly(found.name(each.cell))
-        known = [(one.trials, found.shown_interval(one.value)) for one in each.by_allowance]
-        known = [(trials, value) for trials, value in known if math.isfinite(value.estimate)]
-        parts = _allowance_parts(known, style)
-        own = found.verdict_interval(each.cell)
+    for each in tuned.methods:
+        style, name = styles[each.cell], escape_plotly(tuned.name(each.cell))
+        points = [(count, tuned.shown(value)) for count, value in each.curve if math.isfinite(value)]
+        parts: dict[str, dict[str, Any]] = {}
+        if points:
+            across, up = zip(*points, strict=True)
+            parts["line"] = line_trace("", across, up, style, "%{y:.3g} with %{x:g}")
+            parts["line"]["mode"] = "lines+markers"
+            parts["line"]["marker"] = {"color": style.colour, "symbol": style.symbol, "size": 6}
+            heights += up
+        own = tuned.verdict_interval(each.cell)
         if own is not None and math.isfinite(own.estimate):
-            trials = len(each.rounds[0])
-            mark = dot_trace(name, trials, own.estimate, style, f"the verdict: {own.estimate:.3g}")
+            text = f"the verdict: {own.estimate:.3g}"
+            mark = dot_trace(name, len(each.attempts), own.estimate, style, text)
             parts["verdict"] = mark | {"error_y": error_bars([own], style)}
-            known.append((trials, own))
-        heights += [value.estimate for _, value in known]
-        for part, trace in parts.items():
-            shown = part == "line" or "line" not in parts
-            trace |= {"name": name, "type": "scatter", "legendgroup": name, "showlegend": shown}
-            trace["meta"] = {"part": part, "backend": each.cell.backend}
-            data.append(trace)
+            heights.append(own.estimate)
+        data += _named(parts, each.cell, name)
     if not heights:
         return []
     counts = sorted({count for trace in data for count in trace["x"]})
-    title = f"{found.problem}: tuning allowance"
     layout = {
         "xaxis": {
-            "title": {"text": "tuning trials of a method"},
+            "title": {"text": "settings tried of a method"},
             "type": "log",
             "tickvals": counts,
             "ticktext": [f"{count:g}" for count in counts],
         },
-        "yaxis": _value_axis(found, heights),
+        "yaxis": _value_axis(tuned, heights),
         "showlegend": True,
     }
-    names = ", ".join(map(found.name, found.cells))
-    alt = f"Lines of {found.value_name} on {found.problem} against the number of tuning trials for {names}."
+    names = ", ".join(map(tuned.name, tuned.cells))
+    alt = f"Lines of {tuned.value_name} on {tuned.problem} against the number of settings tried for {names}."
     words = _ALLOWANCE.format(
-        better=_better(found), fail="do not arrive" if found.first.axis else "do not finish"
+        better=_better(tuned), fail="do not arrive" if tuned.first.axis else "do not finish"
     )
-    view = View("", data, layout)
-    return [Figure(title, alt, words, (view,), controls=("log x", "log y", "bands"), problem=found.problem)]
+    title, view = f"{tuned.problem}: tuning allowance", View("", data, layout)
+    return [Figure(title, alt, words, (view,), controls=("log x", "log y"), problem=tuned.problem)]
 
 
-def _allowance_parts(known: Sequence[tuple[int, Interval]], style: Style) -> dict[str, dict[str, Any]]:
-    """Return the band and the line of one method; a band is drawn where both of its ends are known."""
-    if not known:
-        return {}
-    inside = [(trials, value) for trials, value in known if value.bounded]
-    band = band_trace(
-        np.array([float(trials) for trials, _ in inside]),
-        np.array([value.low for _, value in inside]),
-        np.array([value.high for _, value in inside]),
-        style,
-    )
-    trials, values = zip(*known, strict=True)
-    line = line_trace("", trials, [value.estimate for value in values], style, "%{y:.3g} with %{x:g}")
-    line["mode"] = "lines+markers"
-    line["marker"] = {"color": style.colour, "symbol": style.symbol, "size": 6}
-    return {"band": band, "line": line} if inside else {"line": line}
+def _named(parts: Mapping[str, dict[str, Any]], cell: Cell, name: str) -> Iterator[dict[str, Any]]:
+    """Yield the traces of one method, the first of them in the legend for all."""
+    for number, (part, trace) in enumerate(parts.items()):
+        meta = {"part": part, "backend": cell.backend}
+        yield trace | {"name": name, "legendgroup": name, "showlegend": number == 0, "meta": meta}
 
 
-def sensitivity_figures(found: TunedProblem, styles: Mapping[Cell, Style]) -> list[Figure]:
+def sensitivity_figures(tuned: TunedProblem, styles: Mapping[Cell, Style]) -> list[Figure]:
     """Return the values of all settings, with a view a parameter."""
-    paths = dict.fromkeys(path for each in found.methods for path in each.spaces)
-    views = [_sensitivity_view(found, path, styles) for path in paths]
-    views = [view for view in views if view.data]
-    if not views:
-        return []
-    names = ", ".join(map(found.name, found.cells))
-    alt = f"Dots of {found.value_name} on {found.problem} against {', '.join(paths)} of {names}."
-    failed = "never reached the target" if found.first.axis else "did not finish"
+    paths = dict.fromkeys(path for each in tuned.methods for path in each.spaces)
+    views = [_sensitivity_view(tuned, path, styles) for path in paths]
+    names = ", ".join(map(tuned.name, tuned.cells))
+    alt = f"Dots of {tuned.value_name} on {tuned.problem} against {', '.join(paths)} of {names}."
+    failed = "never reached the target" if tuned.first.axis else "did not finish"
     known = any(mark["meta"]["part"] == "dots" for view in views for mark in view.data)
-    words = (_SENSITIVITY if known else _NO_VALUES).format(better=_better(found), failed=failed)
-    title = f"{found.problem}: sensitivity"
+    words = (_SENSITIVITY if known else _NO_VALUES).format(better=_better(tuned), failed=failed)
+    title = f"{tuned.problem}: sensitivity"
     controls = ("log y",) if known else ()
-    return [Figure(title, alt, words, tuple(views), controls=controls, height=440, problem=found.problem)]
+    return [Figure(title, alt, words, tuple(views), controls=controls, height=440, problem=tuned.problem)]
 
 
-def _sensitivity_view(found: TunedProblem, path: str, styles: Mapping[Cell, Style]) -> View:
-    methods = [each for each in found.methods if path in each.spaces]
+def _sensitivity_view(tuned: TunedProblem, path: str, styles: Mapping[Cell, Style]) -> View:
+    methods = [each for each in tuned.methods if path in each.spaces]
     spaces = [each.spaces[path] for each in methods]
     choices = list(dict.fromkeys(_choice_names(methods, path)))
-    values = [
-        found.shown(value)
-        for each in methods
-        for one in each.attempts
-        if math.isfinite(value := each.value(one.score))
-    ]
-    axis = _value_axis(found, values) if values else _empty_axis(found, len(methods))
-    edge = partial(_edge, values, log=axis["type"] == "log", flipped=found.is_flipped)
+    scores = [each.value(attempt.score) for each in methods for attempt in each.attempts]
+    values = [tuned.shown(value) for value in scores if math.isfinite(value)]
+    axis = _value_axis(tuned, values) if values else _empty_axis(tuned, len(methods))
     data: list[dict[str, Any]] = []
     for number, each in enumerate(methods):
-        style, name = styles[each.cell], escape_plotly(found.name(each.cell))
-        places = dict(_places(each, path, choices, (number + 0.5) / len(methods) - 0.5))
-        row = edge(number)
-        for part, trace in _sensitivity_parts(found, each, places, row, style).items():
-            trace |= {
-                "name": name,
-                "legendgroup": name,
-                "showlegend": not any(mark["name"] == name for mark in data),
-            }
-            trace["meta"] = {"part": part, "backend": each.cell.backend}
-            data.append(trace)
+        places = _places(each, path, choices, (number + 0.5) / len(methods) - 0.5)
+        edge = _edge(values, number, log=axis["type"] == "log", flipped=tuned.is_flipped)
+        parts = _sensitivity_parts(tuned, each, places, edge, styles[each.cell])
+        data += _named(parts, each.cell, escape_plotly(tuned.name(each.cell)))
     logarithmic = all(
         isinstance(space, Log) or (isinstance(space, Integer) and space.log) for space in spaces
     )
@@ -165,18 +134,15 @@ def _sensitivity_view(found: TunedProblem, path: str, styles: Mapping[Cell, Styl
     return View(path, data, {"xaxis": across, "yaxis": axis, "showlegend": True})
 
 
-def _places(
-    method: TunedMethod, path: str, choices: Sequence[str], shift: float
-) -> Iterable[tuple[int, float]]:
-    """Yield where each attempt goes, by its identity; those at one choice lie beside each other."""
-    attempts = [one for some in method.rounds for one in some]
-    for number, one in enumerate(attempts):
-        value = one.setting[path]
-        if not choices:
-            yield id(one), float(value)
-            continue
-        beside = (number / max(1, len(attempts) - 1) - 0.5) / 2
-        yield id(one), choices.index(setting_value(value)) + WITHIN * (shift + beside)
+def _places(method: TunedMethod, path: str, choices: Sequence[str], shift: float) -> dict[int, float]:
+    """Return where each attempt goes, by its identity; those at one choice lie beside each other."""
+    if not choices:
+        return {id(each): float(each.setting[path]) for each in method.attempts}
+    places = {}
+    for number, each in enumerate(method.attempts):
+        beside = (number / max(1, len(method.attempts) - 1) - 0.5) / 2
+        places[id(each)] = choices.index(setting_value(each.setting[path])) + WITHIN * (shift + beside)
+    return places
 
 
 def _choice_names(methods: Iterable[TunedMethod], path: str) -> Iterable[str]:
@@ -190,35 +156,33 @@ def _choice_names(methods: Iterable[TunedMethod], path: str) -> Iterable[str]:
 
 
 def _sensitivity_parts(
-    found: TunedProblem, method: TunedMethod, places: Mapping[int, float], edge: float, style: Style
+    tuned: TunedProblem, method: TunedMethod, places: Mapping[int, float], edge: float, style: Style
 ) -> dict[str, dict[str, Any]]:
-    """Return dots with their ranges, crosses for settings without a value, and rings around the chosen."""
+    """Return dots with their ranges, crosses for settings without a value, and a ring around the chosen."""
     finite = [each for each in method.attempts if math.isfinite(method.value(each.score))]
     failed = [each for each in method.attempts if not math.isfinite(method.value(each.score))]
+    chosen, best = method.chosen, method.value(method.chosen.score)
+    hover = partial(_hover, tuned, method)
     parts = {}
     if finite:
-        ranges = [found.shown_interval(_range(method, each)) for each in finite]
-        parts["dots"] = _marks(
-            [places[id(each)] for each in finite], [each.estimate for each in ranges], style, 7, style.symbol
-        ) | {"error_y": error_bars(ranges, style) | {"width": 2, "thickness": 1}}
-        parts["dots"]["text"] = [_hover(method, each, found.shown(each.score.value)) for each in finite]
+        ranges = [_range(tuned, method, each) for each in finite]
+        heights = [each.estimate for each in ranges]
+        dots = _marks([places[id(each)] for each in finite], heights, style, 7, style.symbol)
+        bars = error_bars(ranges, style) | {"width": 2, "thickness": 1}
+        parts["dots"] = dots | {"error_y": bars, "text": [hover(each) for each in finite]}
     if failed:
-        parts["failed"] = _marks([places[id(each)] for each in failed], [edge] * len(failed), style, 8, "x")
-        parts["failed"]["text"] = [_hover(method, each, math.inf) for each in failed]
-    values = [method.value(each.score) for each in method.chosen]
-    heights = [found.shown(value) if math.isfinite(value) else edge for value in values]
-    parts["chosen"] = _marks([places[id(each)] for each in method.chosen], heights, style, 15, "circle-open")
-    parts["chosen"]["text"] = [
-        f"chosen: {_hover(method, each, found.shown(value))}"
-        for each, value in zip(method.chosen, values, strict=True)
-    ]
+        crosses = _marks([places[id(each)] for each in failed], [edge] * len(failed), style, 8, "x")
+        parts["failed"] = crosses | {"text": [hover(each) for each in failed]}
+    height = tuned.shown(best) if math.isfinite(best) else edge
+    ring = _marks([places[id(chosen)]], [height], style, 15, "circle-open")
+    parts["chosen"] = ring | {"text": [f"chosen: {hover(chosen)}"]}
     return parts
 
 
-def _range(method: TunedMethod, attempt: Attempt) -> Interval:
+def _range(tuned: TunedProblem, method: TunedMethod, attempt: Attempt) -> Interval:
     """Return the median of a setting with the lowest and the highest of its runs."""
-    values = [method.value(each) for each in attempt.scores]
-    return Interval(method.value(attempt.score), min(values), max(values), len(values))
+    values = sorted(tuned.shown(method.value(score)) for score in attempt.scores)
+    return Interval(tuned.shown(method.value(attempt.score)), values[0], values[-1], len(values))
 
 
 def _marks(
@@ -239,9 +203,10 @@ def _marks(
     }
 
 
-def _hover(method: TunedMethod, attempt: Attempt, value: float) -> str:
-    shown = f"{value:.3g}" if math.isfinite(value) else "no value"
-    return escape_plotly(f"{settings_text(method, [attempt])}: {shown}", 160)
+def _hover(tuned: TunedProblem, method: TunedMethod, attempt: Attempt) -> str:
+    value = method.value(attempt.score)
+    shown = f"{tuned.shown(value):.3g}" if math.isfinite(value) else "no value"
+    return escape_plotly(f"{settings_text(attempt.setting)}: {shown}", 160)
 
 
 def _edge(values: Sequence[float], number: int, *, log: bool, flipped: bool) -> float:
@@ -259,21 +224,20 @@ def _edge(values: Sequence[float], number: int, *, log: bool, flipped: bool) -> 
     return low - beyond * width if flipped else high + beyond * width
 
 
-def _value_axis(found: TunedProblem, values: Iterable[float]) -> dict[str, Any]:
-    logarithmic = not found.is_flipped and log_axis(values)
+def _value_axis(tuned: TunedProblem, values: Iterable[float]) -> dict[str, Any]:
+    logarithmic = not tuned.is_flipped and log_axis(values)
     return {
-        "title": {"text": escape_plotly(found.value_name)},
+        "title": {"text": escape_plotly(tuned.value_name)},
         "type": "log" if logarithmic else "linear",
         "exponentformat": "power",
     }
 
 
-def _empty_axis(found: TunedProblem, rows: int) -> dict[str, Any]:
+def _empty_axis(tuned: TunedProblem, rows: int) -> dict[str, Any]:
     """Return an axis without numbers, where no setting of so many methods has a value."""
-    missing = NEVER if found.first.axis else UNFINISHED
-    ticks = {"tickvals": [row + 1.0 for row in range(rows)], "ticktext": [missing] * rows}
-    return _value_axis(found, ()) | ticks | {"range": [0.0, rows + 1.0]}
+    ticks = {"tickvals": [row + 1.0 for row in range(rows)], "ticktext": [tuned.missing] * rows}
+    return _value_axis(tuned, ()) | ticks | {"range": [0.0, rows + 1.0]}
 
 
-def _better(found: TunedProblem) -> str:
-    return "Higher" if found.is_flipped else "Lower"
+def _better(tuned: TunedProblem) -> str:
+    return "Higher" if tuned.is_flipped else "Lower"

@@ -37,11 +37,13 @@ BACKENDS: dict[str, str] = {
     "torch": "from_torch.backend:TorchBackend",
     "torch-cuda": "from_torch.backend:TorchCudaBackend",
 }
+TUNERS: dict[str, str] = {"optuna": "from_optuna.tuner:OptunaTPE"}
 
 register_problems = hookimpl(make_registrar(__name__, PROBLEMS))
 register_importers = hookimpl(make_registrar(__name__, {"benchopt": "from_benchopt.results:BenchoptResults"}))
 register_optimizers = hookimpl(make_registrar(__name__, OPTIMIZERS))
 register_backends = hookimpl(make_registrar(__name__, BACKENDS))
+register_tuners = hookimpl(make_registrar(__name__, TUNERS))
 
 
 @hookimpl

@@ -9,11 +9,11 @@ import pytest
 
 from benchfw.registry import Registry
 
-LIBRARIES = ("sklearn", "torch", "jax", "optax", "benchopt")
+LIBRARIES = ("sklearn", "torch", "jax", "optax", "benchopt", "optuna")
 PACKAGE = "import benchfw_bridges"
 REGISTERED = """
 from benchfw.registry import Registry
-for kind in ("problem", "optimizer"):
+for kind in ("problem", "optimizer", "tuner"):
     for entry in Registry().entries(kind).values():
         getattr(entry.factory, "check_with", ())
 """

@@ -25,9 +25,8 @@ from benchfw.summary.histories import Reader
 from benchfw.summary.model import Summary
 from benchfw.summary.summarize import summarize
 from benchfw.tuning.searches import Search
-from benchfw.tuning.tuners import Random, Setting, Sobol, Tuner
+from benchfw.tuning.tuners import Setting, Sobol
 
-TUNERS: dict[str, Tuner] = {"sobol": Sobol(), "random": Random()}
 TARGET = {"gap": 0.1}
 SPACE = ((-2.0, 2.0),)  # decades
 LONGEST = 3.0  # the log of what a run takes at most, about 20 times as long as the best
@@ -144,21 +143,21 @@ class Tried(NamedTuple):
     runs: list[list[Result]]
 
 
-def tune(world: World, name: str, tuning: Tuning, number: int = 1, seed: int = 0) -> Tried:
-    """Return what one tuning of a method tries; methods with equal spaces try the same settings."""
+def tune(world: World, name: str, tuning: Tuning, seed: int = 0) -> Tried:
+    """Return what the tuning of a method tries; methods with equal spaces try the same settings."""
     first = first_trial(name, world.methods[name])
     text = json.dumps({path: each.table for path, each in first.method.params.items()})
-    own = np.random.default_rng([seed, number, *map(ord, text)]).integers(2**63)
+    own = np.random.default_rng([seed, 1, *map(ord, text)]).integers(2**63)
     aim = Aim.of(tuning.metric, TARGET)
-    search = Search(first, number, TUNERS[tuning.tuner], int(own), tuning, aim)
+    search = Search(first, Sobol(), int(own), tuning, aim)
     reader, runs = Reader(), []
-    while asked := search.ask():
-        for proposal in asked:
-            trial = search.trial(proposal)
+    while settings := search.ask():
+        for setting in settings:
+            trial = search.trial(setting)
             some = [world.result(change(trial, repetition=each)) for each in range(tuning.repetitions)]
-            search.tell(proposal, attempt_of(proposal.setting, [*map(reader.read, some)], aim))
+            search.tell(attempt_of(setting, [*map(reader.read, some)], aim))
             runs.append(some)
-    return Tried(search.counted, runs)
+    return Tried(search.attempts, runs)
 
 
 def judge(world: World, tuning: Tuning, runs: int) -> Judged:
@@ -168,15 +167,15 @@ def judge(world: World, tuning: Tuning, runs: int) -> Judged:
     verdict: list[Result] = []
     logs = {}
     for name, method in world.methods.items():
-        first, rounds = first_trial(name, method), runs if tuning.repeats else 1
-        tried = [tune(world, name, tuning, each + 1, seed) for each in range(rounds if method.spaces else 0)]
-        results += [run for each in tried for some in each.runs for run in some]
-        chosen: list[Setting] = [each.attempts[choose(each.attempts)].setting for each in tried] or [{}]
-        settled = [change(first, method=settle(first.method, each)) for each in chosen]
-        verdict += [
-            world.result(change(settled[each % len(settled)], repetition=each)) for each in range(runs)
-        ]
-        logs[name] = method.log(chosen[0])
+        first = first_trial(name, method)
+        chosen: Setting = {}
+        if method.spaces:
+            tried = tune(world, name, tuning, seed)
+            results += [run for some in tried.runs for run in some]
+            chosen = tried.attempts[choose(tried.attempts)].setting
+        settled = change(first, method=settle(first.method, chosen))
+        verdict += [world.result(change(settled, repetition=each)) for each in range(runs)]
+        logs[name] = method.log(chosen)
     return _judged(world, tuning, [*results, *verdict], logs)
 
 
@@ -188,7 +187,7 @@ def judge_naively(world: World, trials: int, runs: int) -> Judged:
     for name, method in world.methods.items():
         first = first_trial(name, method)
         if method.spaces:
-            tried = tune(world, name, Tuning(trials=trials, repetitions=runs), 1, seed)
+            tried = tune(world, name, Tuning(trials=trials, repetitions=runs), seed)
             best = choose(tried.attempts)
             results += [replace(each, trial=change(each.trial, tuning=0)) for each in tried.runs[best]]
             logs[name] = method.log(tried.attempts[best].setting)
@@ -215,5 +214,5 @@ def _run(world: World, tuning: Tuning) -> Run:
         for name, method in world.methods.items()
         if method.spaces
     }
-    told = {"metric": tuning.metric, "is_sequence": True, "spaces": spaces}
+    told = {"metric": tuning.metric, "spaces": spaces}
     return Run(1, "made-up", "", Path("made-up"), "", environment=Environment(tuning=told))

@@ -1,4 +1,4 @@
-"""Tuning: verdicts after it, the bias of the best row, and the regret of a choice."""
+"""Tuning: verdicts after it, and the bias of the best row."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
-from _allowances import allowance_tables, lead_table
 from _laws import Rng
 from _surfaces import SPACE, Judged, Noise, Simulated, Tried, World, draw_surface, judge, judge_naively, tune
 from _tables import Line, Table, Task, place_columns, split_tasks
@@ -22,17 +21,14 @@ NOISES = {"5 %": 0.05, "20 %": 0.2, "50 %": 0.5}
 SETTINGS = (4, 8, 16, 32, 64)
 SHIFTED = ((-1.7, 2.3),)
 RUNS = 10
-TIMES = {"verdicts": 3, "best row": 4, "regret": 20, "regret with noise": 8, "leads": 2}
-"""How many times the experiments of the part each has: some are quick, some need more of them."""
+TIMES = {"verdicts": 3, "best row": 4}
+"""How many times the experiments of the part each has."""
 
 
 def tuning_tables(experiments: int) -> Iterator[Table]:
     """Yield the tables of tuning."""
     yield _verdict_table(TIMES["verdicts"] * experiments)
     yield _best_row_table(TIMES["best row"] * experiments)
-    yield _regret_table(experiments)
-    yield from allowance_tables(experiments)
-    yield lead_table(TIMES["leads"] * experiments)
 
 
 # verdicts
@@ -55,12 +51,7 @@ def judge_pairs(case: str, how: str, noise: float, start: int, end: int) -> list
     for number in range(start, end):
         rng = np.random.default_rng([31, number])
         world = World(rng, _pair(rng, case), Noise(0.3, 0.1, noise))
-        if how == "naive":
-            judged = judge_naively(world, 32, RUNS)
-        elif how == "repeats":
-            judged = judge(world, Tuning(trials=16, repeats=True), 6)
-        else:
-            judged = judge(world, Tuning(trials=32), RUNS)
+        judged = judge_naively(world, 32, RUNS) if how == "naive" else judge(world, Tuning(trials=32), RUNS)
         found.append((_differs(judged), _is_false(judged)))
     return found
 
@@ -90,10 +81,8 @@ def _verdict_table(experiments: int) -> Table:
         line("fresh runs: false of the two settings", "equal", "fresh", 1, 0.05),
         line("fresh runs, different spaces: false of the two settings", "shifted", "fresh", 1, 0.05),
         line("fresh runs, tuned against nothing to tune: any", "untuned", "fresh", 0, 0.05),
-        line("fresh runs, one tuning: any", "equal", "fresh", 0),
-        line("fresh runs, one tuning, different spaces: any", "shifted", "fresh", 0),
-        line("fresh runs, repeats: any", "equal", "repeats", 0, 0.05),
-        line("fresh runs, repeats, different spaces: any", "shifted", "repeats", 0, 0.05),
+        line("fresh runs: any", "equal", "fresh", 0),
+        line("fresh runs, different spaces: any", "shifted", "fresh", 0),
         line("the runs that chose: false of the two settings", "equal", "naive", 1),
         line("the runs that chose: any", "equal", "naive", 0),
         line("the runs that chose, tuned against nothing to tune: any", "untuned", "naive", 0),
@@ -175,73 +164,3 @@ def largest_normal(count: int) -> float:
     grid = np.linspace(-8, 8, 4001)
     density = np.exp(-(grid**2) / 2) / math.sqrt(2 * math.pi)
     return float(np.trapezoid(grid * count * density * ndtr(grid) ** (count - 1), grid))
-
-
-# regret
-
-
-def regrets(tuner: str, size: int, noise: float, start: int, end: int) -> list[list[float]]:
-    """Return how far the log of the chosen setting is above the best, by the number of settings."""
-    method = Simulated(1.0, (0.0,) * size, SPACE * size)
-    tuning = Tuning(trials=max(SETTINGS), repetitions=3 if noise else 1, tuner=tuner)
-    found = []
-    for number in range(start, end):
-        world = World(np.random.default_rng([33, number]), {"a": method}, Noise(run=noise))
-        tried = tune(world, "a", tuning, seed=number).attempts
-        found.append([method.log(tried[choose(tried[:count])].setting) for count in SETTINGS])
-    return found
-
-
-def expected_regret(tuner: str, size: int, noise: float, count: int) -> float:
-    """Return the mean regret by theory: closed forms without noise, quadrature with it.
-
-    The chance that a point of a square with sides of 4 is within r of the middle is v r^d, so that the v r^d
-    of the nearest of k has the law Beta(1, k). Of a lattice with a random offset the distance of the nearest
-    point is uniform on [0, 2/k].
-    """
-    if noise:
-        return _noisy_regret(noise, count)
-    if tuner == "sobol":
-        return (4 / count) ** 2 / 12
-    power, volume = 2 / size, {1: 2 / 4, 2: math.pi / 16}[size]
-    moments = math.gamma(1 + power) * math.exp(math.lgamma(count + 1) - math.lgamma(count + 1 + power))
-    return float(volume**-power * moments)
-
-
-@cache
-def _noisy_regret(noise: float, count: int) -> float:
-    """Return the mean regret of the setting with the lowest median of 3 runs, of random ones in a line."""
-    from scipy.special import ndtr
-
-    excess = (2 * (np.arange(1000) + 0.5) / 1000) ** 2
-    scores = np.linspace(-4 * noise, 4 + 4 * noise, 2001)
-    z = (scores[:, None] - excess) / noise
-    # the median of three: at least two of them are below
-    density = 6 * ndtr(z) * ndtr(-z) * np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi) / noise
-    above = 1 - np.mean(ndtr(z) ** 2 * (3 - 2 * ndtr(z)), axis=1)
-    weight = count * above ** (count - 1)
-    return float(np.trapezoid(weight * np.mean(density * excess, axis=1), scores))
-
-
-def _regret_table(experiments: int) -> Table:
-    def lines() -> Iterator[Line]:
-        for tuner, size, noise in (
-            ("random", 1, 0.0), ("random", 2, 0.0), ("sobol", 1, 0.0), ("random", 1, 0.3), ("random", 1, 1.0)
-        ):  # fmt: skip
-            tasks = split_tasks(
-                TIMES["regret with noise" if noise else "regret"] * experiments, regrets, tuner, size, noise
-            )
-            parameters = "1 parameter" if size == 1 else f"{size} parameters"
-            name = f"{tuner}, {parameters}, {f'noise {noise:.0%}' if noise else 'no noise'}"
-            yield _line_by_count(name, tasks, lambda logs, _: float(np.mean(logs)), 0.0, 1.0)
-            theory = partial(expected_regret, tuner, size, noise)
-            yield _line_by_count(f"{name}: over theory", tasks, partial(_over, theory=theory), 0.8, 1.2)
-
-    title = (
-        "Regret of the chosen setting: the mean log of what it takes over the best, by the number of settings"
-    )
-    return Table(("tuner, space, noise of a run", *map(str, SETTINGS)), tuple(lines()), title)
-
-
-def _over(logs: np.ndarray, place: int, theory: Callable[[int], float]) -> float:
-    return float(np.mean(logs)) / theory(SETTINGS[place])

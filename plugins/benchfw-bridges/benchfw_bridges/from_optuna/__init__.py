@@ -1,0 +1,1 @@
+"""Optuna: a sampler as a tuner."""
