@@ -51,6 +51,6 @@ def test_a_caption_says_what_its_figure_shows_and_not_what_the_table_shows(tuned
         for each in sheets
     }
     assert "Target: gap 1. Lower is better. Each dot is a setting" in captions["p: sensitivity"]
-    assert "Lower is better. A line is what the best" in captions["p: tuning allowance"]
+    assert "Lower is better. A line is how well the best" in captions["p: tuning allowance"]
     assert "its bar from the lowest to the highest run" in captions["p: to the target"]
     assert not any("ratios to" in each for each in captions.values())
