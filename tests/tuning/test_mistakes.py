@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchfw import Choice, Log
+from benchfw import Choice
 from benchfw.errors import BenchfwError
 from benchfw.store import Store
 
