@@ -16,7 +16,6 @@ from benchfw.errors import BackendUnavailable, BenchfwError, PluginError, neares
 if TYPE_CHECKING:
     import numpy as np
 
-    from benchfw.backends.device_events import DeviceEvent
     from benchfw.backends.rng import Rng
 
 
@@ -119,11 +118,6 @@ class Backend(ABC):
     def peak_during(self, call: Callable[[], Any]) -> int | None:
         """Make the call; return the most bytes it held at once beyond those held before. None: not known."""
         call()
-        return None
-
-    def events_during(self, call: Callable[[], Any]) -> tuple[DeviceEvent, ...] | None:
-        """Make the call, which waits for the device; return what the device did. None without a device."""
-        del call
         return None
 
     def rng(self, seed: int) -> Rng:

@@ -11,7 +11,6 @@ import numpy as np
 
 from benchfw.backends.backend import Backend, Device
 from benchfw.backends.cuda_source import PHILOX, box_muller_source
-from benchfw.backends.device_events import DeviceEvent, trace_cuda
 from benchfw.backends.normals import precision_for
 from benchfw.backends.precisions import SINGLE, Precision
 from benchfw.errors import BackendUnavailable
@@ -179,10 +178,6 @@ class CupyBackend(Backend):
         with Watch():
             call()
         return peak - before
-
-    def events_during(self, call: Callable[[], Any]) -> tuple[DeviceEvent, ...]:
-        """Make the call, which waits for the device; return its kernels, copies and fills."""
-        return trace_cuda(call)
 
     def describe(self) -> Mapping[str, str]:
         """Return the GPU's name and the versions of CuPy, the CUDA runtime and the driver."""

@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 from _measured import Table, Value
 from _timing import run_cases
+from steps import measure_steps
 from threadpoolctl import threadpool_limits
 
 from benchfw.backends import get_backend
 from benchfw.errors import BenchfwError
 from benchfw.kernels import conjugate_gradients, lanczos
-from benchfw.measure.steps import measure_steps
 from benchfw.records import Budget, Spec, Trial
 from benchfw.registry import Registry
 from benchfw_spectral.kernels.chebyshev import chebyshev_forms

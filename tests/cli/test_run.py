@@ -151,22 +151,6 @@ def test_a_step_that_sleeps_ten_milliseconds_is_charged_ten_milliseconds(cli):
     assert seconds == pytest.approx(20 * 0.01)
 
 
-def test_a_profile_shows_the_calls_of_one_trial_and_stores_nothing(cli):
-    pytest.importorskip("pyinstrument")
-    done = cli("run", "bowls.toml", "--profile", "slide (step=0.5)")
-    assert done.returncode == 0, done.stderr
-    first, *calls, last = done.stdout.splitlines()
-    assert first.startswith("slide (step=0.5) on bowl")
-    assert any("run_trial" in line for line in calls)
-    assert last == "profile: reports/profile-slide--step-0-5-.html; nothing was stored"
-    assert [path.name for path in (cli.folder / "reports").iterdir()] == ["profile-slide--step-0-5-.html"]
-    wrong = cli("run", "bowls.toml", "--profile", "slid")
-    assert wrong.returncode == 2
-    assert "--profile 'slid' is not the label of a method" in wrong.stderr
-    swept = cli("run", "bowls.toml", "--profile", "slide")
-    assert "--profile 'slide' is not the label of a method; choose from: slide (step=" in swept.stderr
-
-
 def test_events_are_json_lines(cli):
     cli("run", "bowls.toml", "--no-report", "--events", "events.jsonl", "--only", "step=0.5")
     events = [json.loads(line) for line in (cli.folder / "events.jsonl").read_text().splitlines()]

@@ -176,32 +176,3 @@ def test_help_tells_the_defaults(cli):
     text = " ".join(cli("time", "--help").stdout.split())
     assert "[default: 1e4, 1e5, 1e6]" in text
     assert "reports/benchfw.sqlite" in text
-
-
-def test_steps_of_a_method_are_shown_and_nothing_is_stored(cli):
-    done = cli("time", "--steps", "slide (step=0.5)", "bowls.toml", "--after", 2)
-    assert done.returncode == 0, done.stderr
-    first, *facts = done.stdout.splitlines()
-    assert first.startswith("slide (step=0.5) on bowl")
-    assert first.endswith("10 steps, after 2 others; nothing was stored")
-    assert [line.split("  ")[1] for line in facts] == ["a step takes", "CPU time", "cost"]
-    assert not (cli.folder / "reports").exists()
-    found = json.loads(cli("time", "--steps", "slide (step=0.5)", "bowls.toml", "--json").stdout)
-    assert found["steps"] == 10
-    assert found["seconds"] > 0
-
-
-@pytest.mark.parametrize("option", [("--size", "1e4"), ("--repetitions", "2"), ("--isolation", "worker")])
-def test_steps_refuse_what_is_for_kernels(cli, option):
-    done = cli("time", "--steps", "slide (step=0.5)", "bowls.toml", *option)
-    assert done.returncode == 2
-    assert f"{option[0]} is for kernels, and --steps is for a method" in done.stderr
-
-
-def test_steps_need_a_suite_and_a_method_of_it(cli):
-    missing = cli("time", "--steps", "slide")
-    assert missing.returncode == 2
-    assert "--steps needs one suite" in missing.stderr
-    wrong = cli("time", "--steps", "slid", "bowls.toml")
-    assert wrong.returncode == 2
-    assert "--steps 'slid' is not the label of a method" in wrong.stderr

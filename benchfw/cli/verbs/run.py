@@ -160,11 +160,6 @@ def _parse_wait(_context: click.Context, _option: click.Parameter, value: str | 
     help="Keep the last answer of each trial, and the files that it wrote to benchfw.trial_folder().",
 )
 @click.option(
-    "--profile",
-    metavar="METHOD",
-    help="Run the first trial of this method alone, here, and show where its time goes; nothing is stored.",
-)
-@click.option(
     "--require-claims",
     is_flag=True,
     help="Exit code 1 if a claim of a suite is refuted, undecided or could not be tested, unless the suite "
@@ -198,7 +193,6 @@ def command(
     bundle: Path | None,
     against: str | None,
     keep_in: str,
-    profile: str | None,
     require_claims: bool,
     no_report: bool,
     plugins: tuple[str, ...],
@@ -257,11 +251,7 @@ def command(
     print_not_loaded(each.registry for each in planned)
     _check_side_by_side(against, options, dask or slurm)
     if require_claims:
-        _check_claims_required(planned, against=against, profile=profile)
-    if profile is not None:
-        from benchfw.cli.profiling import profile_trial
-
-        sys.exit(profile_trial(planned, profile, store.parent))
+        _check_claims_required(planned, against=against)
     _warn_of_limits(options, dask)
     slurm_jobs = read_jobs(slurm, slurm_settings, dask, options)
     if slurm_jobs and dry_run:
@@ -333,13 +323,12 @@ def _check_side_by_side(against: str | None, options: Options, cluster: str | in
         raise BenchfwError("--against keeps no files; leave out --keep")
 
 
-def _check_claims_required(planned: Sequence[Planned], *, against: str | None, profile: str | None) -> None:
+def _check_claims_required(planned: Sequence[Planned], *, against: str | None) -> None:
     """Raise a BenchfwError where --require-claims asks for what a run cannot give."""
     from benchfw.cli.claims import refuse_without_claims
 
-    if against is not None or profile is not None:
-        other = "--profile" if against is None else "--against"
-        raise BenchfwError(f"{other} decides no claims; leave out --require-claims")
+    if against is not None:
+        raise BenchfwError("--against decides no claims; leave out --require-claims")
     for each in planned:
         refuse_without_claims(each.suite.claims, f"suite {each.suite.name}", quick=each.changes.quick)
 

@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 
 import click
-from click.core import ParameterSource
 
 from benchfw.cli.options import echo_json, json_option, plugin_option, store_option
 from benchfw.cli.verbs.completion import complete_kernels
@@ -18,7 +17,6 @@ from benchfw.records import Isolation
 from benchfw.report.text import printable
 
 SIZES = (10_000, 100_000, 1_000_000)
-STEPS = 10  # that --steps takes the mean of
 
 
 def parse_sizes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> list[int]:
@@ -36,7 +34,7 @@ def parse_sizes(_ctx: click.Context, _param: click.Parameter, values: tuple[str,
 
 
 @click.command(name="time")
-@click.argument("kernels", nargs=-1, metavar="[KERNEL... | SUITE]", shell_complete=complete_kernels)
+@click.argument("kernels", nargs=-1, metavar="[KERNEL]...", shell_complete=complete_kernels)
 @click.option(
     "--size",
     "sizes",
@@ -84,20 +82,6 @@ def parse_sizes(_ctx: click.Context, _param: click.Parameter, values: tuple[str,
     show_default=True,
     help="Give each run of a kernel its own process (trial), or, faster with a GPU, a shared one (worker).",
 )
-@click.option(
-    "--steps",
-    "label",
-    metavar="METHOD",
-    help="Show what a step of this method of SUITE does: time, and on a GPU launches, gaps and copies.",
-)
-@click.option(
-    "--after",
-    type=click.IntRange(min=0),
-    default=5,
-    show_default=True,
-    metavar="N",
-    help="With --steps: how many steps to run before those that are shown.",
-)
 @click.option("--no-report", is_flag=True, help="Write no page.")
 @plugin_option
 @store_option
@@ -111,8 +95,6 @@ def command(
     limit: float,
     repetitions: int | None,
     isolation: Isolation,
-    label: str | None,
-    after: int,
     no_report: bool,
     plugins: tuple[str, ...],
     store: Path,
@@ -126,20 +108,12 @@ def command(
     otherwise, to say how many times faster one is, and at what sizes. The run is kept in the store: `benchfw
     compare` and `benchfw export` read it like any other.
 
-    With --steps METHOD, the argument is a suite, and the first trial of its method with that label runs for a
-    few steps in this process. Launches, gaps and copies are counted by PyTorch's profiler.
-
     \b
     Examples:
       benchfw time
       benchfw time chebyshev-forms lanczos --size 1e4 --size 1e6 --threads 4
       benchfw time soft-threshold --backend numpy --json
-      benchfw time --steps dsg kernelmachines/figure2 --backend cupy --after 300
     """
-    if label is not None:
-        _refuse_options_of_kernels()
-        _show_steps(kernels, label, backends, after, plugins, as_json=as_json)
-        return
     from benchfw.backends.threads import default_threads
 
     threads = threads or default_threads()
@@ -177,35 +151,6 @@ def command(
         print_run(run, summary, as_json=False)
     print_faults(registry.broken)
     sys.exit(exit_code(run))
-
-
-def _refuse_options_of_kernels() -> None:
-    context = click.get_current_context()
-    for name in ("sizes", "dtype", "threads", "limit", "repetitions", "isolation"):
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            option = "size" if name == "sizes" else name
-            raise click.UsageError(f"--{option} is for kernels, and --steps is for a method; leave one out")
-
-
-def _show_steps(
-    suites: tuple[str, ...],
-    label: str,
-    backends: tuple[str, ...],
-    after: int,
-    plugins: tuple[str, ...],
-    *,
-    as_json: bool,
-) -> None:
-    from benchfw.api.planning import plan_suites
-    from benchfw.cli.execution import print_not_loaded
-    from benchfw.cli.steps import show_steps
-    from benchfw.provenance import Changes
-
-    if len(suites) != 1:
-        raise click.UsageError("--steps needs one suite, as in `benchfw time --steps METHOD SUITE`")
-    planned = plan_suites(suites[0], plugins, Changes(backends=backends))
-    print_not_loaded(each.registry for each in planned)
-    show_steps(planned, label, after, STEPS, as_json=as_json)
 
 
 def suite_text(

@@ -1,19 +1,39 @@
 """What happens between two answers: on the host, and on a device as its trace tells."""
 
 import gc
+import importlib
 import weakref
+from pathlib import Path
 
 import pytest
 
 import benchfw
-from benchfw.backends.device_events import DeviceEvent, read_trace
 from benchfw.backends.numpy_backend import NumpyBackend
 from benchfw.errors import BenchfwError
-from benchfw.measure.steps import Gap, Steps, measure_steps
 from benchfw.records import Budget, Spec, Trial
 from benchfw.registry import Given, Registry
 
+TRACKED = Path(__file__).parents[2] / "suites" / "tracked"
 FOLDERS = []
+
+
+@pytest.fixture
+def script(monkeypatch):
+    """The module of the script."""
+    monkeypatch.syspath_prepend(TRACKED)
+    return importlib.import_module("steps")
+
+
+@pytest.fixture
+def measure(script):
+    """Return a function that looks at so many steps of a method after others."""
+
+    def call(method, before, count):
+        given = [Given("problem", "line", _Line, ""), Given("optimizer", "it", method, "")]
+        trial = Trial("optimizer", Spec("line"), Spec("it", label="it"), "numpy", 0, 0, Budget(iterations=1))
+        return script.measure_steps(trial, Registry((), (), given), before, count)
+
+    return call
 
 
 class _Line:
@@ -48,12 +68,6 @@ class _Leap:
         return problem.start() + effort
 
 
-def _measure(method, before, count):
-    given = [Given("problem", "line", _Line, ""), Given("optimizer", "it", method, "")]
-    trial = Trial("optimizer", Spec("line"), Spec("it", label="it"), "numpy", 0, 0, Budget(iterations=1))
-    return measure_steps(trial, Registry((), (), given), before, count)
-
-
 class _Write(_Walk):
     def run(self, problem, rng):
         for number, answer in enumerate(super().run(problem, rng)):
@@ -63,24 +77,24 @@ class _Write(_Walk):
             yield answer
 
 
-def test_a_method_whose_steps_are_timed_has_a_folder_for_its_files_meanwhile():
+def test_a_method_whose_steps_are_timed_has_a_folder_for_its_files_meanwhile(measure):
     FOLDERS.clear()
-    assert _measure(_Write, before=2, count=4).count == 4
+    assert measure(_Write, before=2, count=4).count == 4
     assert len(FOLDERS) == 7
     assert not any(each.exists() for each in FOLDERS)
     with pytest.raises(BenchfwError, match="none is running"):
         benchfw.trial_folder()
 
 
-def test_steps_on_the_host_have_seconds_and_cost_and_no_events():
-    found = _measure(_Walk, before=2, count=4)
+def test_steps_on_the_host_have_seconds_and_cost_and_no_events(measure):
+    found = measure(_Walk, before=2, count=4)
     assert found.count == 4
     assert found.cost == 2.0
     assert found.seconds > 0
     assert found.events is None
 
 
-def test_the_steps_that_are_traced_are_those_that_are_timed(monkeypatch):
+def test_the_steps_that_are_traced_are_those_that_are_timed(script, measure, monkeypatch):
     starts, made = [], []
 
     class Wandering:
@@ -93,33 +107,32 @@ def test_the_steps_that_are_traced_are_those_that_are_timed(monkeypatch):
                 problem.cost += made[-1]
                 yield made[-1]
 
-    def trace(backend, call):
-        del backend
+    def trace(call):
         made.clear()
         call()
         gc.collect()
         assert [each() is None for each in starts] == [True, False]  # a device may not hold two
-        return ()
+        return []
 
     monkeypatch.setattr(NumpyBackend, "on_device", True)
-    monkeypatch.setattr(NumpyBackend, "events_during", trace)
-    found = _measure(Wandering, before=10, count=3)
-    assert found.events == ()
+    monkeypatch.setattr(script, "trace", trace)
+    found = measure(Wandering, before=10, count=3)
+    assert found.events == []
     assert found.cost == pytest.approx(sum(made) / 3, abs=1e-12)
 
 
-def test_a_method_that_ends_too_early_is_said_so():
+def test_a_method_that_ends_too_early_is_said_so(measure):
     for before, count in ((2, 6), (10, 1)):  # to be looked at, and before that
         with pytest.raises(BenchfwError, match="it ended by itself after step 7; ask for fewer"):
-            _measure(_Walk, before=before, count=count)
+            measure(_Walk, before=before, count=count)
 
 
-def test_a_solver_that_does_not_yield_has_no_steps():
+def test_a_solver_that_does_not_yield_has_no_steps(measure):
     with pytest.raises(BenchfwError, match="it has no steps"):
-        _measure(_Leap, before=0, count=1)
+        measure(_Leap, before=0, count=1)
 
 
-def test_a_trace_gives_kernels_copies_and_fills_in_order():
+def test_a_trace_gives_kernels_copies_and_fills_in_order(script):
     entries = [
         {"cat": "gpu_memcpy", "name": "Memcpy DtoH (Device -> Pageable)", "ts": 30.0, "dur": 1.0},
         {"cat": "kernel", "name": "gemm", "ts": 10.0, "dur": 5.0},
@@ -128,19 +141,19 @@ def test_a_trace_gives_kernels_copies_and_fills_in_order():
         {"cat": "gpu_memset", "name": "Memset (Device)", "ts": 25.0, "dur": 1.0},
         {"name": "no category"},
     ]
-    assert [each.kind for each in read_trace(entries)] == ["kernel", "kernel", "fill", "copy"]
-    assert read_trace(entries)[0] == DeviceEvent("kernel", "gemm", 10e-6, 5e-6)
+    assert [each.kind for each in script.read_trace(entries)] == ["kernel", "kernel", "fill", "copy"]
+    assert script.read_trace(entries)[0] == ("kernel", "gemm", 10e-6, 5e-6)
 
 
-def test_a_step_counts_launches_copies_and_gaps_and_work_that_overlaps_once():
+def test_a_step_counts_launches_copies_and_gaps_and_work_that_overlaps_once(script):
     events = (
-        DeviceEvent("kernel", "gemm", 0.0, 4.0),
-        DeviceEvent("kernel", "sum", 1.0, 2.0),  # beside gemm, in another stream
-        DeviceEvent("copy", "to host", 5.0, 1.0),
-        DeviceEvent("fill", "zeros", 9.0, 1.0),
+        script.DeviceEvent("kernel", "gemm", 0.0, 4.0),
+        script.DeviceEvent("kernel", "sum", 1.0, 2.0),  # beside gemm, in another stream
+        script.DeviceEvent("copy", "to host", 5.0, 1.0),
+        script.DeviceEvent("fill", "zeros", 9.0, 1.0),
     )
-    steps = Steps(count=2, seconds=10.0, cpu_seconds=1.0, cost=0.0, events=events)
+    steps = script.Steps(count=2, seconds=10.0, cpu_seconds=1.0, cost=0.0, events=events)
     assert (steps.launches, steps.copies, steps.device_seconds) == (1.5, 0.5, 3.0)
-    assert steps.gaps == (Gap(3.0, "to host"), Gap(1.0, "gemm"))
+    assert steps.gaps == [(3.0, "to host"), (1.0, "gemm")]
     assert steps.by_name["gemm"] == (0.5, 2.0)
     assert next(iter(steps.by_name)) == "gemm"
