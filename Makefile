@@ -13,7 +13,7 @@ WORKERS ?= $(shell $(PYTHON) -c "import os; print(min((os.cpu_count() or 1) + 1,
 # with bytecode, whatever the shell says of it: else each of a thousand processes compiles all it imports
 PYTEST = OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: run test test-all lint types tests test-gpu test-torch docs reference dist-check findings gallery frozen bundles performance overhead drill fuzz benchmarks asv asv-check asv-publish clean
+.PHONY: run test test-all lint types tests test-gpu test-torch docs reference dist-check findings gallery frozen bundles performance overhead lines drill fuzz benchmarks asv asv-check asv-publish clean
 
 run: $(INSTALLED)
 	$(BIN)/benchfw run quickstart
@@ -87,6 +87,10 @@ performance: $(INSTALLED)
 
 overhead: $(INSTALLED)
 	$(BIN)/python suites/tracked/overhead.py
+
+# files and lines of Python by room; BASE=REVISION puts those of another revision beside them
+lines:
+	@$(PYTHON) suites/tracked/lines.py $(if $(BASE),--base $(BASE))
 
 # runs killed at random moments, random edits, random leftovers, ten minutes at most each; and hostile input
 drill: $(INSTALLED)
