@@ -170,6 +170,19 @@ def value_at(curve: Curve, axis: Axis, grid: Floats) -> Floats:
     return np.where(before >= 0, values[np.maximum(last, 0)], np.inf)
 
 
+def value_range(curve: Curve, start: float, end: float) -> tuple[float, float]:
+    """Return the least and the greatest value that a curve has from one second to another."""
+    inside = curve.values[(curve.seconds > start) & (curve.seconds <= end)]
+    values = np.append(inside, value_at(curve, "seconds", np.array([start])))
+    values = np.where(np.isnan(values), math.inf, values)
+    return float(np.min(values)), float(np.max(values))
+
+
+def has_begun(curve: Curve, second: float) -> bool:
+    """Return whether a curve has a point other than its start by some second."""
+    return bool(np.any(curve.seconds[curve.iterations > 0] <= second))
+
+
 def curve_within(curve: Curve, seconds: float | None, cost: float | None) -> Curve:
     """Return the looks within a budget, which a last step may have overspent by far; at least the first."""
     if seconds is None and cost is None:

@@ -150,6 +150,11 @@ def _check_possible(claim: Claim, place: str) -> None:
     if quantity and quantity not in QUANTITIES and not metric_of(quantity):
         known = [*QUANTITIES, f"NAME{AT_THE_END}", f"NAME{WHEN_DONE}"]
         raise SuiteError(f"{place}: unknown quantity '{quantity}'{nearest(quantity, known)}")
+    if quantity.endswith(WHEN_DONE) and not claim.than:
+        raise SuiteError(
+            f"{place}: '{quantity}' is at the end of the run of 'than', and a {claim.test} has none; claim a "
+            "ratio or a difference"
+        )
     if quantity == "bias" and claim.test != "value":
         raise SuiteError(f"{place}: a bias has no {claim.test}; claim its 'value', or 'unbiased'")
     positive = claim.test == "ratio" or (claim.test == "rate" and claim.law == "linear")

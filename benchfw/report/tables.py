@@ -18,10 +18,8 @@ from benchfw.report.text import (
     spread_text,
 )
 from benchfw.report.verdicts.kernels import measured_backends, share_text
-from benchfw.report.verdicts.phrases import when_done
 from benchfw.summary.draws import SPREADS
 from benchfw.summary.model import Comparison, Row
-from benchfw.summary.quantities import WHEN_DONE
 from benchfw.summary.times import is_time
 
 _CALLS = ("seconds_per_call", "device_seconds_per_call", "copy_seconds_per_call")
@@ -171,8 +169,7 @@ def _headline(comparison: Comparison) -> list[tuple[str, bool]]:
         product = [(comparison.product, False), ("relative_efficiency", False)]
         return [("bias", False), ("variance", True), *mse, *spent, *product, *_PREPARED]
     shown = [(metric, False) for metric in comparison.metrics[:1]]
-    then = [(name, False) for name in when_done(comparison)]
-    return [*shown, *then, ("seconds_to_target", True), ("cost_to_target", True), *_PREPARED]
+    return [*shown, ("seconds_to_target", True), ("cost_to_target", True), *_PREPARED]
 
 
 def _with_cpu_times(
@@ -220,9 +217,6 @@ def _title(comparison: Comparison, quantity: str) -> str:
         return f"{comparison.cost_unit} to prepare"
     if quantity == "cost_per_draw":
         return f"{comparison.cost_unit} a draw"
-    if quantity.endswith(WHEN_DONE):
-        done = f"when {comparison.name(comparison.reference)} is done"
-        return f"{quantity.removesuffix(WHEN_DONE)} {done}"
     if comparison.kind == "optimizer" and quantity in comparison.metrics:
         return f"{quantity} at the end"
     return _HEADERS.get(quantity, quantity)

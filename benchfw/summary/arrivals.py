@@ -10,15 +10,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchfw.analysis.convergence import Curve, Floats, value_at
+from benchfw.analysis.convergence import Floats, has_begun, value_range
 from benchfw.analysis.stacks import Booleans, Integers, Stack, first_hits, place_arrivals
 from benchfw.records import Cell, Ending, Status
 from benchfw.summary.columns import Columns, numbers, pairs
-from benchfw.summary.histories import History, budgeted_curves, in_batches, stack_curves, stack_spent
+from benchfw.summary.histories import (
+    History,
+    budgeted_curves,
+    find_ends,
+    in_batches,
+    last_seconds,
+    stack_curves,
+    stack_spent,
+)
 from benchfw.summary.model import Target
 from benchfw.summary.noise import quiet_seconds
-from benchfw.summary.quantities import BROKEN, COUNTED, REACHED, TIMED, TO_TARGET, WHEN_DONE, Arrival, Sample
-from benchfw.summary.targets import find_ends
+from benchfw.summary.quantities import BROKEN, COUNTED, REACHED, TIMED, TO_TARGET, Arrival, Sample
 
 # more time would not have helped: a run that timed out was merely cut short
 _BROKEN = frozenset({Status.DIVERGED, Status.OUT_OF_MEMORY, Status.CRASHED, Status.FAILED})
@@ -38,7 +45,6 @@ class _Found(NamedTuple):
 def sample_optimizer(
     histories: Sequence[History],
     targets: Sequence[Target],
-    ends: Mapping[int, float],
     metrics: Sequence[str],
     by: float = 1.0,
     cpu_by: float = 1.0,
@@ -46,8 +52,8 @@ def sample_optimizer(
     """Return ends and arrivals. A trial that broke has no end and, unless it had been there, no arrival.
 
     One whose records are untrue has neither. Leaving them out would flatter the method: both are infinite.
-    On a machine that was slower `by` a factor, a value at some second is one of those between which it would
-    be on a quiet machine.
+    On a machine that was slower `by` a factor, the end of a budget of seconds is one of those values between
+    which it would be on a quiet machine.
     """
     if not any(history.metrics for history in histories):
         return Sample("optimizer")  # it gave no number at all: its faults say why
@@ -64,7 +70,7 @@ def sample_optimizer(
         for metric in dict.fromkeys(
             (*some[0].metrics, *metrics, *(name for each in layouts.values() for name in each))
         ):
-            _add_ends(found, some, metric, ends, by, cpu_by, asked=metric in metrics)
+            _add_ends(found, some, metric, by, cpu_by, asked=metric in metrics)
     seen = {quantity: each for quantity, each in {**found.values, **found.to_target}.items() if each}
     gains = next(frozenset(each.gains) for each in histories if each.metrics)
     return Sample("optimizer", seen, brackets=dict(found.brackets), arrivals=found.arrivals, gains=gains)
@@ -152,53 +158,27 @@ def _add_ends(
     found: _Found,
     histories: Sequence[History],
     metric: str,
-    done: Mapping[int, float],
     by: float,
     cpu_by: float,
     *,
     asked: bool,
 ) -> None:
-    """Add where runs end, and where they were when the reference was done; infinity where it is unknown."""
+    """Add where runs end; infinity where it is unknown. One below a floor lies between 0 and that."""
     has = np.array([metric in each.layout["metric"] for each in histories])
     finished = np.array([each.finished for each in histories])
     last, floors = np.full(len(histories), math.inf), np.zeros(len(histories))
     if np.any(has):
         _, last[has], floors[has] = find_ends(list(compress(histories, has)), metric)
-    repetitions = np.array([each.repetition for each in histories])
-    given = has | asked
+    repetitions, given = np.array([each.repetition for each in histories]), has | asked
     last = np.where(finished, last, math.inf)
-    between = [_range_at_end(each, metric, by, cpu_by) if by > 1 else None for each in histories]
-    _add_values(found, metric, repetitions, last, floors, given, between)
-    if done:
-        seconds = [done.get(each.repetition, math.nan) for each in histories]
-        # one that has made no step by then has nothing but the start, which is everybody's
-        ended = np.array(
-            [_has_begun(each, metric, end) for each, end in zip(histories, seconds, strict=True)]
-        )
-        then = [_value_at(each, metric, end) for each, end in zip(histories, seconds, strict=True)]
-        between = [
-            _range_when_done(each, metric, end, by) if by > 1 else None
-            for each, end in zip(histories, seconds, strict=True)
-        ]
-        _add_values(found, metric + WHEN_DONE, repetitions, np.array(then), floors, given & ended, between)
-
-
-def _add_values(
-    found: _Found,
-    quantity: str,
-    repetitions: Integers,
-    values: Floats,
-    floors: Floats,
-    which: Booleans,
-    between: Sequence[tuple[float, float] | None],
-) -> None:
-    """Add values, and the two numbers between which those lie that are below a floor or depend on a time."""
-    if np.any(which):
-        found.values[quantity].extend(repetitions[which], values[which])
-        ends = np.array([each or (value, value) for each, value in zip(between, values, strict=True)])
-        tiny = (values >= 0) & (values < floors)
-        ends[tiny] = np.transpose([np.zeros_like(floors), np.maximum(floors, ends[:, 1])])[tiny]
-        _add_brackets(found, quantity, repetitions, ends, which & (ends[:, 0] < ends[:, 1]))
+    if not np.any(given):
+        return
+    found.values[metric].extend(repetitions[given], last[given])
+    ranges = [_range_at_end(each, metric, by, cpu_by) if by > 1 else None for each in histories]
+    ends = np.array([each or (value, value) for each, value in zip(ranges, last, strict=True)])
+    tiny = (last >= 0) & (last < floors)
+    ends[tiny] = np.transpose([np.zeros_like(floors), np.maximum(floors, ends[:, 1])])[tiny]
+    _add_brackets(found, metric, repetitions, ends, given & (ends[:, 0] < ends[:, 1]))
 
 
 def _range_at_end(history: History, metric: str, by: float, cpu_by: float) -> tuple[float, float] | None:
@@ -208,40 +188,15 @@ def _range_at_end(history: History, metric: str, by: float, cpu_by: float) -> tu
         return None
     used = curve.cpu_seconds if history.outcome.device else None
     end = float(curve.seconds[-1])
-    return _range_of(curve, quiet_seconds(end, None if used is None else float(used[-1]), by, cpu_by), end)
+    return value_range(curve, quiet_seconds(end, None if used is None else float(used[-1]), by, cpu_by), end)
 
 
-def _range_when_done(history: History, metric: str, second: float, by: float) -> tuple[float, float] | None:
-    """Return the least and the greatest value at the times at which the reference may have been done."""
-    curve = history.budgeted(metric)
-    if curve is None or math.isnan(second) or history.spent.seconds == second:  # the reference itself
-        return None
-    return _range_of(curve, second / by, second * by)
-
-
-def _range_of(curve: Curve, start: float, end: float) -> tuple[float, float]:
-    inside = curve.values[(curve.seconds > start) & (curve.seconds <= end)]
-    values = np.append(inside, value_at(curve, "seconds", np.array([start])))
-    values = np.where(np.isnan(values), math.inf, values)
-    return float(np.min(values)), float(np.max(values))
-
-
-def others_have_begun(
-    groups: Mapping[Cell, Sequence[History]], reference: Cell, done: Mapping[int, float]
-) -> bool:
-    """Return whether another method has an answer when the reference is done; not where it never is."""
-    others = (each for cell, group in groups.items() if cell != reference for each in group if each.metrics)
-    return any(_has_begun(each, each.metrics[0], done.get(each.repetition, math.nan)) for each in others)
-
-
-def _has_begun(history: History, metric: str, second: float) -> bool:
-    """Return whether a run has an answer other than its start by some second; one without a curve counts."""
-    curve = history.budgeted(metric)
-    if math.isnan(second):
-        return False
-    return curve is None or bool(np.any(curve.seconds[curve.iterations > 0] <= second))
-
-
-def _value_at(history: History, metric: str, second: float) -> float:
-    curve = history.budgeted(metric)
-    return math.inf if curve is None else float(value_at(curve, "seconds", np.array([second]))[0])
+def others_have_begun(groups: Mapping[Cell, Sequence[History]], reference: Cell) -> bool:
+    """Return whether the reference ends by itself, and another method has an answer by then."""
+    ends = last_seconds(groups[reference])
+    for cell, group in groups.items():
+        for each in group if ends and cell != reference else ():
+            curve = each.budgeted(each.metrics[0]) if each.metrics else None
+            if curve is not None and has_begun(curve, ends.get(each.repetition, -math.inf)):
+                return True
+    return False

@@ -16,7 +16,7 @@ from benchfw.records import Cell
 from benchfw.summary.columns import pair_values
 from benchfw.summary.draws import SPREADS, DrawSample
 from benchfw.summary.model import Comparison, Lead
-from benchfw.summary.quantities import TO_TARGET, WHEN_DONE, Sample, sure_arrivals
+from benchfw.summary.quantities import TO_TARGET, Sample, sure_arrivals
 from benchfw.summary.sweeps import count_pairs, find_leads
 
 ARRIVALS = "arrivals"
@@ -182,17 +182,17 @@ def swept_quantities(comparison: Comparison) -> list[str]:
 def first_screen(comparison: Comparison) -> list[str]:
     """Return the quantities of which the verdict on a comparison may speak.
 
-    Where the suite names no target, also where the methods end, or where they are when the reference is done.
+    Where the suite names no target, also where the methods end, unless the reference ended by itself: it did
+    not have the budget of the others.
     """
     found = list(_FIRST_SCREEN[comparison.kind])
     if comparison.kind == "estimator":
         found.append(comparison.product)
     if comparison.kind == "optimizer":
         found.append(comparison.clocked("seconds_to_target"))
-    if any(target.automatic for target in comparison.targets):
-        done = [f"{metric}{WHEN_DONE}" for metric in comparison.metrics[:2]]
-        done = [name for name in done if comparison.row(comparison.reference, name)]
-        found += done or [comparison.targets[0].metric]
+    stopped = comparison.tallies[comparison.reference].by_itself
+    if any(target.automatic for target in comparison.targets) and not stopped:
+        found.append(comparison.targets[0].metric)
     return found
 
 

@@ -6,7 +6,7 @@ import math
 import struct
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from itertools import accumulate, islice
+from itertools import accumulate, compress, islice
 from operator import attrgetter
 from statistics import median
 from typing import Any, NamedTuple, TypeAlias
@@ -174,6 +174,30 @@ def budgeted_curves(histories: Sequence[History], metric: str) -> Stack:
     )
 
 
+def find_ends(histories: Sequence[History], metric: str) -> Floats:
+    """Return the first and the last value of a metric, which all have, and its floor: (3, trials).
+
+    Below the floor rounding decides; a gap is a difference of objectives. Gains have none.
+    """
+    curves = budgeted_curves(histories, metric)
+    if metric in histories[0].gains:
+        return np.array([curves.firsts[3], curves.lasts[3], np.zeros(len(histories))])
+    sizes = np.zeros(len(histories))
+    whole = [OBJECTIVE in each.layout["metric"] for each in histories] if metric == GAP else [False]
+    if any(whole):
+        measured = list(compress(histories, whole))
+        sizes[np.array(whole)] = budgeted_curves(measured, OBJECTIVE).lasts[3]
+    return np.array([curves.firsts[3], curves.lasts[3], curves.floors(sizes)])
+
+
+def last_seconds(histories: Iterable[History]) -> dict[int, float]:
+    """Return when the runs that finished ended, by repetition; empty unless all did so by themselves."""
+    finished = [each for each in histories if each.finished]
+    if not all(each.outcome.ending is Ending.BY_ITSELF for each in finished):
+        return {}
+    return {each.repetition: each.spent.seconds for each in finished}
+
+
 def stack_spent(histories: Sequence[History]) -> Floats:
     """Return what trials spent, with NaN for CPU seconds that are not known: (trials, 4)."""
     return np.frombuffer(b"".join(each.numbers[: _SPENT.size] for each in histories)).reshape(-1, 4)
@@ -271,7 +295,8 @@ def _up_to_arrival(result: Result, gains: Collection[str]) -> Sequence[Record]:
 class Tally:
     """How many trials of a method there were, how many of them ended well or not, and the first of them.
 
-    `cost` is what they spent in the median, None where it was not counted; so many `diverged`.
+    `cost` is what they spent in the median, None where it was not counted; so many `diverged`. `by_itself`
+    says that all that finished ended by themselves, with what was left of their budget.
     """
 
     trials: int
@@ -282,6 +307,7 @@ class Tally:
     first: Trial
     cost: float | None = None
     diverged: int = 0
+    by_itself: bool = False
 
     @classmethod
     def of(cls, histories: Sequence[History]) -> Tally:
@@ -296,6 +322,7 @@ class Tally:
             histories[0].trial,
             _median_cost([each for each in histories if each.finished]),
             sum(each.outcome.status is Status.DIVERGED for each in started),
+            bool(last_seconds(histories)),
         )
 
 

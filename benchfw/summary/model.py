@@ -18,7 +18,6 @@ from benchfw.search import Tuning
 from benchfw.summary.claims.reader import ClaimResult
 from benchfw.summary.histories import Tally
 from benchfw.summary.lines import Line
-from benchfw.summary.quantities import WHEN_DONE
 from benchfw.summary.times import TimeUnit, unit_of
 from benchfw.summary.tuned import TunedMethod
 from benchfw.sweep import drop_shared
@@ -251,8 +250,8 @@ class Comparison:
         return unit_of(self.units, quantity)
 
     def is_gain(self, quantity: str) -> bool:
-        """Return whether more is better: of a metric at the end, or when the reference was done."""
-        return quantity.removesuffix(WHEN_DONE) in self.gains
+        """Return whether more is better: of a metric at the end."""
+        return quantity in self.gains
 
     def declares_cost(self, cell: Cell) -> bool:
         """Return whether the method declared what it cost, in some trial."""

@@ -29,9 +29,6 @@ from benchfw.summary.columns import Columns, pair_values
 
 TO_TARGET = ("seconds_to_target", "cost_to_target", "iterations_to_target", "cpu_seconds_to_target")
 
-WHEN_DONE = "_when_reference_is_done"
-"""`loss_when_reference_is_done` is the loss at the second at which the reference method ended by itself."""
-
 FEWEST_FOR_MEDIAN = 5
 """The range of four values covers their median in 7 of 8 samples only."""
 
@@ -81,8 +78,7 @@ class Sample:
     single repetition. `brackets` has the two ends of a value that was not seen exactly. `arrivals` says of
     each repetition that counts how it went on the way to the target. Times may be too long by the factor
     `slowdown`. CPU seconds of trials `on_device` are those in which the host had other work than to wait.
-    Lower is better in all values: those of `gains`, and of gains when the reference was done, are negated;
-    `interval` has them as they were measured.
+    Lower is better in all values: those of `gains` are negated; `interval` has them as they were measured.
     """
 
     kind: MethodKind
@@ -97,7 +93,7 @@ class Sample:
 
     def is_gain(self, quantity: str) -> bool:
         """Return whether the values of a quantity are negated."""
-        return quantity.removesuffix(WHEN_DONE) in self.gains
+        return quantity in self.gains
 
     def has_ratio(self, quantity: str, values: Iterable[float]) -> bool:
         """Return whether "times more" has a meaning; of gains, and of what can be negative, it has none."""

@@ -30,23 +30,21 @@ def sample_trials(
     kind: MethodKind,
     histories: Sequence[History],
     targets: Sequence[Target],
-    ends: Mapping[int, float] | None = None,
     metrics: Sequence[str] = (),
     by: float = 1.0,
     cpu_by: float = 1.0,
 ) -> Sample:
     """Return the sample of one method's trials on one problem.
 
-    `ends` is when the reference was done, `metrics` are those that a trial should have given. Values at some
-    second allow for a machine that was slower by these factors, in time and in CPU seconds; for times that
-    is `allow_for_noise`.
+    `metrics` are those that a trial should have given. Ends of a budget of seconds allow for a machine that
+    was slower by these factors, in time and in CPU seconds; for times that is `allow_for_noise`.
     """
     if kind == "estimator":
         sample = _sample_draws(histories)
     elif kind == "kernel":
         sample = _sample_kernel(histories)
     else:
-        sample = sample_optimizer(histories, targets, ends or {}, metrics, by, cpu_by)
+        sample = sample_optimizer(histories, targets, metrics, by, cpu_by)
     facts: dict[str, Columns[float]] = defaultdict(numbers)
     for outcome, alike in groupby(histories, lambda each: each.outcome):  # most share it
         known = {**outcome.facts, **prepared_facts(outcome)}

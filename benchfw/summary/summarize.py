@@ -33,10 +33,10 @@ from benchfw.summary.noise import (
     slowdown,
     waits,
 )
-from benchfw.summary.quantities import TO_TARGET, WHEN_DONE, Sample
+from benchfw.summary.quantities import TO_TARGET, Sample
 from benchfw.summary.samples import sample_trials
 from benchfw.summary.sweeps import find_sweep
-from benchfw.summary.targets import BestKnown, Gaps, choose_targets, last_seconds, metric_names, with_gaps
+from benchfw.summary.targets import BestKnown, Gaps, choose_targets, metric_names, with_gaps
 from benchfw.summary.times import TUNING, find_units
 from benchfw.summary.tuned import TunedMethod
 from benchfw.summary.tuning_reader import TuningReader
@@ -171,16 +171,12 @@ def _compare(
     gains = frozenset(name for each in trials for name in each.gains)
     targets = choose_targets([*groups.values()]) if kind == "optimizer" else ()
     wanted = reference = _wanted_reference(finished, asked)
-    ends: Mapping[int, float] = {}
-    if kind == "optimizer" and len(groups) > 1:
-        ends = last_seconds(finished[wanted])
-        # one that ends by itself is compared where it ends, rather than at a target that nobody has named
-        unnamed = all(target.automatic for target in targets)
-        if not (unnamed and others_have_begun(groups, wanted, ends)):
-            reference = first_to_arrive(groups, wanted, targets)
-            ends = last_seconds(finished[reference])
+    # one that ends by itself, when others have begun, need not reach a target that nobody has named
+    unnamed = all(target.automatic for target in targets)
+    if kind == "optimizer" and not (unnamed and others_have_begun(groups, wanted)):
+        reference = first_to_arrive(groups, wanted, targets)
     samples = {
-        cell: allow_for_noise(sample_trials(kind, group, targets, ends, metrics, by, cpu_by), by, cpu_by)
+        cell: allow_for_noise(sample_trials(kind, group, targets, metrics, by, cpu_by), by, cpu_by)
         for cell, group in groups.items()
     }
     drawn = {cell: sample for cell, sample in samples.items() if isinstance(sample, DrawSample)}
@@ -212,7 +208,7 @@ def _compare(
             (cell, quantity): (count, len(found))
             for cell, sample in samples.items()
             for quantity, found in sample.values.items()
-            if kind == "optimizer" and quantity.removesuffix(WHEN_DONE) in metrics
+            if kind == "optimizer" and quantity in metrics
             if not sample.is_gain(quantity)
             if (count := sum(low == 0 for low, _ in sample.find_brackets(quantity).values()))
         },

@@ -1,17 +1,16 @@
-"""What a comparison of optimizers is about: its metrics, its targets, and when the reference was done."""
+"""What a comparison of optimizers is about: its metrics and its targets."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import compress
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from benchfw.analysis.convergence import Floats, automatic_target, none_improves
 from benchfw.records import GAP, OBJECTIVE, Cell, Ending, Trial
-from benchfw.summary.histories import History, add_gap, budgeted_curves, in_batches
+from benchfw.summary.histories import History, add_gap, find_ends, in_batches
 from benchfw.summary.model import Target
 
 BestKnown: TypeAlias = Callable[[Trial], Mapping[int, float]]
@@ -111,32 +110,9 @@ def choose_targets(methods: Sequence[Sequence[History]]) -> tuple[Target, ...]:
     return (Target(primary, value, automatic=True, improved=improved, floored=floored, gain=gain),)
 
 
-def find_ends(histories: Sequence[History], metric: str) -> Floats:
-    """Return the first and the last value of a metric, which all have, and its floor: (3, trials).
-
-    Below the floor rounding decides; a gap is a difference of objectives. Gains have none.
-    """
-    curves = budgeted_curves(histories, metric)
-    if metric in histories[0].gains:
-        return np.array([curves.firsts[3], curves.lasts[3], np.zeros(len(histories))])
-    sizes = np.zeros(len(histories))
-    whole = [OBJECTIVE in each.layout["metric"] for each in histories] if metric == GAP else [False]
-    if any(whole):
-        measured = list(compress(histories, whole))
-        sizes[np.array(whole)] = budgeted_curves(measured, OBJECTIVE).lasts[3]
-    return np.array([curves.firsts[3], curves.lasts[3], curves.floors(sizes)])
-
-
 def _first_and_last(histories: Iterable[History], metric: str) -> tuple[Floats, float]:
     """Return the first and the last value of a metric in each run that finished, (runs, 2), and its floor."""
     ended = (each for each in histories if each.finished and metric in each.layout["metric"])
     found = [np.zeros((3, 0)), *(find_ends(some, metric) for some in in_batches(ended))]
     *ends, floors = np.concatenate(found, axis=1)
     return np.array(ends).T, float(np.max(floors, initial=0.0))
-
-
-def last_seconds(reference: Sequence[History]) -> dict[int, float]:
-    """Return when the reference ended, by repetition, where it did so by itself in all of its trials."""
-    if not all(each.outcome.ending is Ending.BY_ITSELF for each in reference):
-        return {}
-    return {each.repetition: each.spent.seconds for each in reference}

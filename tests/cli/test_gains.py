@@ -119,12 +119,6 @@ def test_the_gap_of_an_objective_that_rises_is_the_distance_to_the_highest(cli, 
     assert "better than best = 0.3" in said.replace("0.29999999999999999", "0.3")
 
 
-def test_who_is_ahead_when_the_reference_is_done_follows_the_direction(climb):
-    said = climb("steps = 15\nrate = 0.2", "rate = 0.5")
-    assert "In the time that first takes," in said
-    assert "lower in accuracy" not in said
-
-
 def test_what_is_declared_wrong_is_one_sentence(cli, climb):
     said = climb(use="misspelt", exit_code=1)
     assert "higher_is_better of Misspelt names acuracy, and its metrics are accuracy, evidence" in said

@@ -53,7 +53,7 @@ RULES = {
     r"beyond chance|never reached|is reached by|in any of its runs|too few of their runs": "Arrivals",
     r"some runs start at": "Arrivals",
     r"at least [\d.e+]+ times (fewer|less|more)": "Arrivals",
-    r"At the end|In the time that|lowest median end": "Ends",
+    r"At the end|lowest median end": "Ends",
     r"not counting preparation": "Preparation",
     r"assuming normal noise|^No method .*reaches .* with fewer": "Ratios",
     r"set by the methods' |the lowest start|best objective known": "The target",

@@ -1,24 +1,14 @@
-"""Sentences on where optimizers end: at the end of the budget, or when the reference is done."""
+"""Sentences on where optimizers end."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 from benchfw.analysis.decisions import Reason, Verdict
 from benchfw.analysis.significance import MARGIN
 from benchfw.records import Cell
 from benchfw.report.text import figures, plural
 from benchfw.report.verdicts.leaders import has_factor, lowest
-from benchfw.report.verdicts.phrases import (
-    cells_with,
-    comparative,
-    join_clauses,
-    paired_runs,
-    reached,
-    when_done,
-)
+from benchfw.report.verdicts.phrases import cells_with, comparative, paired_runs, reached
 from benchfw.summary.model import Comparison
-from benchfw.summary.quantities import WHEN_DONE
 
 
 def end_sentence(comparison: Comparison, leader: Cell | None) -> str:
@@ -31,31 +21,21 @@ def end_sentence(comparison: Comparison, leader: Cell | None) -> str:
         return f"At the end, {_zeros(comparison, there[0], metric)}"
     if first is None or first == leader:
         return ""
-    after, reference = _after(comparison, first), comparison.name(comparison.reference_for(first))
-    return f"At the end, {_smaller(comparison, first, metric, reference, after)}"
-
-
-def _smaller(comparison: Comparison, cell: Cell, quantity: str, than: str = "", after: str = "") -> str:
-    """Return who is lower, by a factor, or, of what is at 0 in some runs, without one."""
-    metric, runs = quantity.removesuffix(WHEN_DONE), paired_runs(comparison, cell, quantity)
-    said = comparative(comparison, cell, quantity, "smaller", "larger")
-    reference = f" than {than}" if than else ""
+    than = f"than {comparison.name(comparison.reference_for(first))}{_after(comparison, first)}"
+    name, runs = comparison.name(first), paired_runs(comparison, first, metric)
+    said = comparative(comparison, first, metric, "smaller", "larger")
     if said is not None:
-        return f"{comparison.name(cell)} has {metric} {said}{reference}{after} ({runs})"
-    ahead = f"{comparison.name(cell)} is {_ahead(comparison, quantity)} in {metric}{reference}{after}"
-    return f"{ahead} ({runs}): {_zeros(comparison, cell, quantity)}"
+        return f"At the end, {name} has {metric} {said} {than} ({runs})"
+    # without a factor: it is at 0 in some runs
+    word = "higher" if comparison.is_gain(metric) else "lower"
+    return f"At the end, {name} is {word} in {metric} {than} ({runs}): {_zeros(comparison, first, metric)}"
 
 
-def _ahead(comparison: Comparison, quantity: str) -> str:
-    return "higher" if comparison.is_gain(quantity) else "lower"
-
-
-def _zeros(comparison: Comparison, cell: Cell, quantity: str) -> str:
+def _zeros(comparison: Comparison, cell: Cell, metric: str) -> str:
     """Return in how many runs a method is at 0, and where the reference is, in the median."""
-    there, runs = comparison.at_zero.get((cell, quantity), (0, 0))
+    there, runs = comparison.at_zero.get((cell, metric), (0, 0))
     first = comparison.reference_for(cell)
-    row = comparison.row(first, quantity)
-    metric, reference = quantity.removesuffix(WHEN_DONE), comparison.name(first)
+    row, reference = comparison.row(first, metric), comparison.name(first)
     others = f", {reference} at {figures(row.interval.estimate)} (median)" if row else ""
     return f"{comparison.name(cell)} is at {metric} 0 in {there} of {plural(runs, 'run')}{others}"
 
@@ -91,20 +71,3 @@ def back_sentence(comparison: Comparison, cell: Cell) -> str:
         return ""
     side = "below" if target.gain else "above"
     return f"At the end, {name} is {side} the target again: {metric} {figures(end)} (median)"
-
-
-def done_sentence(comparison: Comparison) -> str:
-    """Return a sentence on the moment at which the reference was done by itself, if it was."""
-    parts = list(_parts_when_done(comparison))
-    reference = comparison.name(comparison.reference)
-    return f"In the time that {reference} takes, {join_clauses(parts)}" if parts else ""
-
-
-def _parts_when_done(comparison: Comparison) -> Iterator[str]:
-    for quantity in when_done(comparison):
-        least = lowest(comparison, cells_with(comparison, quantity, Verdict.BETTER), quantity)
-        if least is None:
-            ahead = _ahead(comparison, quantity)
-            yield f"no method is {ahead} in {quantity.removesuffix(WHEN_DONE)} beyond noise"
-        else:
-            yield _smaller(comparison, least, quantity)

@@ -9,7 +9,7 @@ from benchfw.analysis.decisions import Reason, Verdict
 from benchfw.analysis.significance import FEWEST_PAIRS
 from benchfw.records import Cell
 from benchfw.report.text import FEW_NAMES, figures, join_names, plural, sided_figures, times_end
-from benchfw.report.verdicts.ends import back_sentence, done_sentence, end_sentence
+from benchfw.report.verdicts.ends import back_sentence, end_sentence
 from benchfw.report.verdicts.leaders import find_leader, has_factor, lowest
 from benchfw.report.verdicts.phrases import (
     PREPARED,
@@ -52,7 +52,7 @@ def optimizer_verdict(comparison: Comparison) -> str:
     else:
         sentences = [first, _fastest(comparison, measure, leader), *others, *along]
     if any(target.automatic for target in comparison.targets):
-        sentences.append(done_sentence(comparison) or end_sentence(comparison, leader))
+        sentences.append(end_sentence(comparison, leader))
         sentences += [back_sentence(comparison, cell) for cell in _praised(comparison, measure, leader)]
     return " ".join(f"{each}." for each in sentences if each)
 

@@ -24,7 +24,6 @@ from benchfw.report.text import (
     times_text,
 )
 from benchfw.summary.model import Caveat, Comparison, Fault, Replays, Row, Summary
-from benchfw.summary.quantities import WHEN_DONE
 from benchfw.summary.times import is_time
 
 _ADVICE = {
@@ -190,11 +189,6 @@ def typical_note(comparison: Comparison) -> str:
     return f" Verdicts are about the typical run, not the mean over runs.{normal if few else ''}"
 
 
-def join_clauses(parts: Sequence[str]) -> str:
-    """Return 'a, and b'."""
-    return ", and ".join(parts)
-
-
 def rows_of(comparison: Comparison, quantity: str) -> list[Row]:
     """Return the rows of one quantity, in the order of the methods."""
     found = (comparison.row(cell, quantity) for cell in comparison.cells)
@@ -205,12 +199,6 @@ def rows_ahead(comparison: Comparison, quantity: str) -> list[Row]:
     """Return the rows that are better than the reference."""
     rows = rows_of(comparison, quantity)
     return [row for row in rows if comparison.verdict(row.cell, quantity) is Verdict.BETTER]
-
-
-def when_done(comparison: Comparison) -> list[str]:
-    """Return the quantities at the second when the reference was done, of its first two metrics."""
-    names = [f"{metric}{WHEN_DONE}" for metric in comparison.metrics]
-    return [name for name in names if comparison.row(comparison.reference, name)][:2]
 
 
 def estimate_of(row: Row) -> float:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 
-from benchfw.analysis.convergence import ROUNDING
+from benchfw.analysis.convergence import ROUNDING, has_begun, value_at, value_range
 from benchfw.analysis.estimates import Estimate, Largest, Mean, Measured, Runs, Share
 from benchfw.analysis.evidence import PairedLogs, PairedSigns
 from benchfw.analysis.intervals import Floats, Interval
@@ -17,7 +18,7 @@ from benchfw.analysis.rates import BENT, Law, fit_law
 from benchfw.claims import Looks, Range
 from benchfw.summary.columns import pair_values
 from benchfw.summary.draws import SPREADS, DrawSample
-from benchfw.summary.histories import History
+from benchfw.summary.histories import History, find_ends
 from benchfw.summary.quantities import Sample
 
 Found: TypeAlias = Estimate | str
@@ -64,6 +65,30 @@ def estimate_difference(mine: Sample, theirs: Sample, quantity: str) -> Found:
     if mine.is_gain(quantity):
         least, most, middle = -most, -least, -middle
     return Runs(least, most, middle, logs=False, repetitions=tuple(shared))
+
+
+def sample_at(sample: Sample, trials: Sequence[History], metric: str, seconds: Mapping[int, float]) -> Sample:
+    """Return a sample of the values that a metric had at some second of each repetition.
+
+    A run that has made no step by then has nothing but the start, which is everybody's, and does not count.
+    Where the machine was slower by a factor, so much earlier or later may the other run have come there.
+    """
+    values: dict[int, float] = {}
+    brackets: dict[int, tuple[float, float]] = {}
+    for each in trials:
+        second, curve = seconds.get(each.repetition), each.budgeted(metric)
+        if second is None or each.skipped or (curve is not None and not has_begun(curve, second)):
+            continue
+        if curve is None:  # it broke before it gave a value
+            values[each.repetition] = math.inf
+            continue
+        value = float(value_at(curve, "seconds", np.array([second]))[0])
+        slower = 1.0 if each.spent.seconds == second else sample.slowdown  # at its own end it ended
+        low, high = value_range(curve, second / slower, second * slower)
+        floor = float(find_ends([each], metric)[2, 0])
+        low, high = (0.0, max(floor, high)) if 0 <= value < floor else (low, high)
+        values[each.repetition], brackets[each.repetition] = value, (low, high)
+    return replace(sample, values={metric: values} if values else {}, brackets={metric: brackets})
 
 
 def estimate_value(sample: Sample, quantity: str) -> Found:

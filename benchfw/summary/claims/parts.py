@@ -11,7 +11,6 @@ from benchfw.analysis.claims import Part
 from benchfw.analysis.estimates import Estimate
 from benchfw.claims import QUANTITIES, WHEN_DONE, Claim, Range, Subject, metric_of
 from benchfw.records import Cell, MethodKind
-from benchfw.summary import quantities
 from benchfw.summary.claims.estimates import (
     Found,
     estimate_arrivals,
@@ -22,8 +21,9 @@ from benchfw.summary.claims.estimates import (
     estimate_ratio,
     estimate_value,
     find_bounded,
+    sample_at,
 )
-from benchfw.summary.histories import History
+from benchfw.summary.histories import History, last_seconds
 from benchfw.summary.quantities import Sample
 
 NO_BIAS = Range(0.0, 0.0)
@@ -82,13 +82,20 @@ def _estimate(
 ) -> tuple[Found, Subject]:
     """Return the number that a claim is about, and what there is to say of it."""
     sample, trials = found.samples[cells[0]], found.trials[cells[0]]
-    quantity = internal_name(claim.quantity)
+    other, quantity = found.samples[cells[-1]], internal_name(claim.quantity)
+    if claim.quantity.endswith(WHEN_DONE):
+        seconds = last_seconds(found.trials[cells[-1]])
+        if not seconds:
+            return f"the runs of '{cells[-1].method}' do not all end by themselves", subject
+        sample, other = (
+            sample_at(found.samples[cell], found.trials[cell], quantity, seconds) for cell in cells
+        )
     number: Found
     match claim.test:
         case "ratio":
-            number = estimate_ratio(sample, found.samples[cells[1]], quantity)
+            number = estimate_ratio(sample, other, quantity)
         case "difference":
-            number = estimate_difference(sample, found.samples[cells[1]], quantity)
+            number = estimate_difference(sample, other, quantity)
         case "value":
             number = estimate_value(sample, quantity)
         case "unbiased":
@@ -119,6 +126,4 @@ def _order(mine: Sample, theirs: Sample, quantity: str, subject: Subject) -> Par
 
 def internal_name(quantity: str) -> str:
     """Return what a summary calls a quantity."""
-    if quantity in QUANTITIES:
-        return QUANTITIES[quantity][1]
-    return f"{metric_of(quantity)}{quantities.WHEN_DONE if quantity.endswith(WHEN_DONE) else ''}"
+    return QUANTITIES[quantity][1] if quantity in QUANTITIES else metric_of(quantity)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchfw.provenance import Burst, Noise
-from benchfw.records import Budget, Ending, Status
+from benchfw.records import Budget, Status
 from benchfw.report.captions import caption
 from benchfw.report.tables import headline_table
 from benchfw.report.verdicts import verdict
@@ -121,15 +121,6 @@ def test_runs_that_start_at_the_target_are_counted(make, run):
 def test_all_who_share_the_lowest_end_are_named(make, run):
     results = runs(make, "a", end=2.0) + runs(make, "b", end=3.0) + runs(make, "c", end=2.0)
     assert verdict(compared(run, results)).endswith("; the lowest median end is 2.00, of a and c.")
-
-
-def test_done_is_in_seconds_and_says_so(make, run):
-    results = [
-        make.result("optimizer", "p", name, r, make.curve("gap", [9, 1, 0.5 * pace]), ending=Ending.BY_ITSELF)
-        for name in "ab"
-        for r, pace in enumerate(WOBBLE)
-    ]
-    assert "In the time that a takes, no method is lower in gap" in verdict(compared(run, results))
 
 
 @pytest.mark.parametrize("shift", [-4.0, 0.0, 4.0])
