@@ -11,7 +11,9 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 from benchfw.testing.pytest_plugin import BoundCheck
 
-pytest_plugins = ["fixtures.browser", "fixtures.command", "fixtures.lines", "fixtures.results"]
+pytest_plugins = [
+    f"fixtures.{name}" for name in ("browser", "cli", "command", "lines", "results", "toys")
+]  # of tests/
 
 SUBJECTS_A_CHECK = 1
 """How many of those that a conformance check is about `make test` tries it on, at least."""

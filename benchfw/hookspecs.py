@@ -6,7 +6,7 @@ group `benchfw`, by `--plugin FILE.py`, by `--plugin module`, or by `plugins = [
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -14,7 +14,7 @@ import pluggy
 
 if TYPE_CHECKING:  # every plugin imports this file
     from benchfw.provenance import Run
-    from benchfw.records import Status, Trial
+    from benchfw.records import Result, Status, Trial
 
 PROJECT = "benchfw"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -186,6 +186,35 @@ def register_importers(register: Register) -> None:
         @hookimpl
         def register_importers(register):
             register("my-program", MyImporter)
+    """
+
+
+class Exporter(Protocol):
+    """What a factory of `register_exporters` returns; the first line of its docstring says what it is for."""
+
+    ending: str
+    """That of the file it makes, as ".json"; "/" if it writes a folder, "" if it sends the run elsewhere."""
+
+    def export(self, run: Run, summary: Any, results: Iterable[Result], destination: Path | None) -> str:
+        """Return the content of the file; or, once the folder `destination` is written, a line that says so.
+
+        `summary` has the comparisons that a report shows, as figures get them, `results` every trial with
+        its records.
+        """
+        ...
+
+
+@hookspec
+def register_exporters(register: Register) -> None:
+    """Add an exporter of runs to another tool, for `benchfw export --format NAME`.
+
+    `factory()` returns an `Exporter`.
+
+    ::
+
+        @hookimpl
+        def register_exporters(register):
+            register("my-tool", MyExporter)
     """
 
 

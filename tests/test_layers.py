@@ -86,6 +86,9 @@ FOR_PLUGINS = {
     "testing", "tuning",
 }  # fmt: skip
 FOR_PRODUCTS = {
+    "benchfw-exchange": {
+        "analysis", "measure", "names", "plan", "registry", "report", "store", "suite", "summary",
+    },
     "benchfw-site": {
         "analysis", "api", "claims", "cli", "harness", "names", "registry", "report", "store", "suite",
         "summary",

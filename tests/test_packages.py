@@ -120,6 +120,13 @@ def test_a_verb_of_a_package_that_is_not_installed_says_what_to_install(alone, r
     )
 
 
+def test_a_form_of_a_package_that_is_not_installed_says_what_to_install(alone, cli):
+    assert cli("run", "bowls.toml", "--no-report", "--only", "slide (step=0.5)").returncode == 0
+    done = cli("export", "--format", "coco")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "benchfw: unknown format 'coco'; pip install benchfw-exchange\n"
+
+
 def test_a_data_set_of_a_package_that_is_not_installed_says_what_to_install(alone, tmp_path, monkeypatch):
     monkeypatch.setenv("BENCHFW_CACHE", str(tmp_path))
     monkeypatch.delenv("BENCHFW_DATA", raising=False)

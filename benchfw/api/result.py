@@ -102,18 +102,10 @@ class RunResult:
 
     @functools.cached_property
     def _estimates(self) -> pd.DataFrame:
-        from benchfw.summary.exports import parameter_cells, parameter_columns, summary_columns, summary_rows
+        from benchfw.summary.exports import estimate_rows
 
-        # of a tuned method the setting of the verdict's first run, not one that was tried
-        tallies = [each for comparison in self._summary.comparisons for each in comparison.tallies.values()]
-        specs = [(each.first.problem, each.first.method) for each in tallies]
-        parameters = parameter_columns(specs)
-        cells = {(a.label, b.label): parameter_cells(a, b, parameters) for a, b in specs}
-        unknown = (None,) * len(parameters)
-        rows = [
-            (*row, *cells.get((str(row[0]), str(row[1])), unknown)) for row in summary_rows(self._summary)
-        ]
-        return _frame(rows, [*summary_columns(self._summary), *parameters], "summary")
+        columns, rows = estimate_rows(self._summary)
+        return _frame(rows, columns, "summary")
 
     def plot(
         self,

@@ -14,7 +14,9 @@ from benchfw.loading import Plugin, fault_text, read_docstring
 if TYPE_CHECKING:
     from benchfw.parameters import Parameter
 
-KINDS = ("problem", "estimator", "optimizer", "distribution", "dataset", "figure", "tuner", "importer")
+KINDS = (
+    "problem", "estimator", "optimizer", "distribution", "dataset", "figure", "tuner", "importer", "exporter",
+)  # fmt: skip
 PARAMETRIC = frozenset({"problem", "estimator", "optimizer", "distribution"})
 NESTABLE = frozenset({"estimator", "optimizer", "distribution"})
 

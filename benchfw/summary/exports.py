@@ -65,6 +65,18 @@ def summary_rows(summary: Summary) -> list[tuple[str | float | int, ...]]:
     ]
 
 
+def estimate_rows(summary: Summary) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return columns and rows as `summary_columns` and `summary_rows`, with a column for each parameter."""
+    # of a tuned method the setting of the verdict's first run, not one that was tried
+    tallies = [each for comparison in summary.comparisons for each in comparison.tallies.values()]
+    specs = [(each.first.problem, each.first.method) for each in tallies]
+    parameters = parameter_columns(specs)
+    cells = {(a.label, b.label): parameter_cells(a, b, parameters) for a, b in specs}
+    unknown = (None,) * len(parameters)
+    rows = [(*row, *cells.get((str(row[0]), str(row[1])), unknown)) for row in summary_rows(summary)]
+    return [*summary_columns(summary), *parameters], rows
+
+
 TUNING_COLUMNS = (
     "problem",
     "method",

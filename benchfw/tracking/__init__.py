@@ -1,1 +1,1 @@
-"""Follows a repository over its commits: what ASV measures, and what the gate comments."""
+"""The gate: what it comments on a pull request."""

@@ -267,7 +267,7 @@ def test_a_store_whose_name_is_no_text_is_one_like_any_other(cli):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a file that is always full is a thing of Linux")
-@pytest.mark.parametrize("words", [("runs",), ("export", "last"), ("export", "last", "--format", "bmf")])
+@pytest.mark.parametrize("words", [("runs",), ("export", "last"), ("export", "last", "--summary")])
 def test_output_that_cannot_be_written_is_one_clear_line(cli, words):
     assert cli("run", "bowls.toml", "--no-report").returncode == 0
     with Path("/dev/full").open("w") as full:

@@ -67,6 +67,14 @@ def test_a_new_data_set_and_a_new_figure_do_at_once_what_the_hint_says(cli):
     )
 
 
+def test_a_new_exporter_writes_a_run_at_once(cli):
+    assert cli("run", "bowls.toml", "--no-report", "--only", "slide (step=0.5)").returncode == 0
+    hint = cli("new", "exporter", "my-lines").stdout.splitlines()[-1]
+    done = cli(*shlex.split(hint.removeprefix("next: benchfw ")))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("slide (step=0.5)\tbowl\tgap\t")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

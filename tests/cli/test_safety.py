@@ -310,16 +310,6 @@ def test_a_name_that_is_not_a_text_is_an_error(loading):
             registry.inspect(kind, table)
 
 
-def test_a_commit_that_a_store_names_is_not_a_path(cli):
-    cli("run", "bowls.toml", "--no-report", "--only", "step=0.5")
-    project = {"commit": "../../up", "date": "2026-01-01T00:00:00+00:00", "changed": False}
-    forge(cli.folder / "reports/benchfw.sqlite", project=project)
-    done = cli("export", "--format", "asv", "-o", "results/here")
-    assert done.returncode == 2
-    assert "names a commit that git cannot have" in done.stderr
-    assert not list(cli.folder.rglob("up*"))
-
-
 HOSTILE = """
 from dataclasses import dataclass
 from benchfw import CountedProblem, Problem, hookimpl

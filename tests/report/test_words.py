@@ -19,7 +19,7 @@ from fixtures.scenes import optimizer, scenes
 
 from benchfw.provenance import Burst, Noise
 from benchfw.report.cell import render_cell
-from benchfw.report.exchange.comment import comment
+from benchfw.report.comment import comment
 from benchfw.report.first_screen import describe_overall
 from benchfw.report.markdown import markdown
 from benchfw.report.terminal import plain_lines

@@ -90,6 +90,13 @@ def complete_datasets(ctx: click.Context, param: click.Parameter, incomplete: st
     return _starting(incomplete, names_of("datasets", Registry()))
 
 
+def complete_exporters(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Return the forms in which plugins export runs."""
+    from benchfw.registry import Registry
+
+    return _starting(incomplete, Registry().entries("exporter"))
+
+
 def complete_runs(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Return the runs of the store, the latest first, and the word last."""
     from benchfw.errors import BenchfwError

@@ -12,19 +12,18 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 import click
 
-from benchfw.cli.options import store_option
-from benchfw.cli.verbs.completion import complete_runs
+from benchfw.cli.options import plugin_option, store_option
+from benchfw.cli.verbs.completion import complete_exporters, complete_runs
 from benchfw.errors import BenchfwError
 from benchfw.provenance import Run
 from benchfw.report.text import plural, printable
 from benchfw.suite import SESSION_SOURCE
 
 if TYPE_CHECKING:
-    from benchfw.records import Result
-    from benchfw.summary.model import Summary
+    from benchfw.registry import Entry
+    from benchfw.store import Store
 
 TABLES = ("csv", "json", "parquet")
-TOOLS = ("asv", "bmf", "github-benchmark", "coco", "comment")
 
 
 @click.command(name="export")
@@ -32,11 +31,15 @@ TOOLS = ("asv", "bmf", "github-benchmark", "coco", "comment")
 @click.option(
     "--format",
     "form",
-    type=click.Choice([*TABLES, *TOOLS]),
+    metavar="NAME",
     default="csv",
     show_default=True,
-    help="A table; or what another tool reads: ASV, Bencher (bmf), github-action-benchmark, COCO's "
-    "post-processing, or a comment on a pull request.",
+    shell_complete=lambda context, option, word: [
+        *(table for table in TABLES if table.startswith(word)),
+        *complete_exporters(context, option, word),
+    ],
+    help="A table, csv, json or parquet; or the form of another tool, which a plugin adds: "
+    "`benchfw list exporters` names them.",
 )
 @click.option("--tuning", is_flag=True, help="Write the records of the trials that tuned, and only those.")
 @click.option("--summary", is_flag=True, help="Write estimates with intervals instead of single records.")
@@ -47,7 +50,7 @@ TOOLS = ("asv", "bmf", "github-benchmark", "coco", "comment")
     "--output",
     "-o",
     type=click.Path(path_type=Path),
-    help="A file instead of standard output; for asv and coco the folder of their files.",
+    help="A file instead of standard output; the folder, for a form that has one.",
 )
 @click.option(
     "--bundle",
@@ -55,6 +58,7 @@ TOOLS = ("asv", "bmf", "github-benchmark", "coco", "comment")
     metavar="FILE.zip",
     help="Pack the run for another machine instead: trials, records, suite, versions.",
 )
+@plugin_option
 @store_option
 def command(
     run: str,
@@ -64,6 +68,7 @@ def command(
     claims: bool,
     output: Path | None,
     bundle: Path | None,
+    plugins: tuple[str, ...],
     store: Path,
 ) -> None:
     """Write the records of RUN (an id from `benchfw runs`, or last) in long form.
@@ -73,15 +78,7 @@ def command(
     With --bundle the run is packed into one file, for `benchfw run --from-bundle` and `benchfw compare`
     elsewhere. Data sets and the code of plugins are not in it, only their names, versions and hashes.
 
-    With --format asv the estimates are added to a folder of results of airspeed velocity, which `asv publish`
-    draws over commits; RUN must have been made in a clean git checkout.
-
-    \b
-    The other forms:
-      bmf               the estimates in the Bencher Metric Format, for `bencher run --adapter json`
-      github-benchmark  those where lower is better, for github-action-benchmark's customSmallerIsBetter
-      coco              the curves of optimizers, a folder each, for cocopp and IOHanalyzer
-      comment           what was found, in Markdown that fits one screen of a pull request
+    Forms of other tools, and services that a run is sent to, come from plugins; benchfw-exchange has some.
 
     \b
     Examples:
@@ -89,9 +86,6 @@ def command(
       benchfw export 3 --summary --format json -o summary.json
       benchfw export last --claims > claims.csv
       benchfw export last --bundle paper.zip
-      benchfw export last --format asv -o .asv/results
-      benchfw export last --format bmf > bencher.json
-      benchfw export last --format comment | gh pr comment --body-file -
     """
     from benchfw.store import Store
     from benchfw.summary.claims.tables import CLAIM_COLUMNS, claim_rows
@@ -109,7 +103,8 @@ def command(
         raise BenchfwError("--bundle takes the name of a .zip file, and no other option of export")
     if claims and (summary or tuning):
         raise BenchfwError("--claims is a table of its own; leave out --summary and --tuning")
-    if form in TOOLS and (claims or summary or tuning):
+    exporter = None if form in TABLES else _find_exporter(form, plugins)
+    if exporter and (claims or summary or tuning):
         raise BenchfwError(
             f"--format {form} has a content of its own; leave out --summary, --claims and --tuning"
         )
@@ -118,11 +113,10 @@ def command(
         if bundle is not None:
             _pack(chosen, bundle)
             return
-        results = opened.stream(chosen.id)
-        if form in TOOLS:
-            found = summarize(chosen, results, figures=False, best_known=opened.best_known)
-            _write_for_tool(form, chosen, found, opened.stream(chosen.id), output)
+        if exporter:
+            _hand_over(exporter, chosen, opened, output)
             return
+        results = opened.stream(chosen.id)
         if claims:
             decided = summarize(chosen, results, figures=False, best_known=opened.best_known).claims
             _write_rows(output, form, CLAIM_COLUMNS, claim_rows(decided))
@@ -137,6 +131,59 @@ def command(
         _write_rows(output, form, (*RECORD_COLUMNS, *parameters), rows)
 
 
+def _find_exporter(name: str, plugins: Sequence[str]) -> Entry:
+    """Return what writes a form that is no table; a BenchfwError says what there is, or what to install."""
+    from benchfw.errors import nearest
+    from benchfw.packages import advise_install
+    from benchfw.registry import Registry
+
+    registry = Registry(plugins)
+    for fault in registry.broken:
+        click.echo(f"benchfw: not loaded: {printable(fault)}", err=True)
+    known = registry.entries("exporter")
+    if name not in known:
+        names = [*TABLES, *known]
+        command = advise_install("exporter", name)
+        hint = f"; {command}" if command else nearest(name, names, f"; choose from: {', '.join(names)}")
+        raise BenchfwError(f"unknown format '{name}'{hint}")
+    return known[name]
+
+
+def _hand_over(entry: Entry, run: Run, store: Store, output: Path | None) -> None:
+    """Let an exporter write a run: to a folder, a file or standard output, or to a service."""
+    from benchfw.loading import fault_text
+    from benchfw.summary.summarize import summarize
+
+    exporter = entry.factory()
+    makes_file = exporter.ending not in {"", "/"}
+    if exporter.ending == "/" and output is None:
+        raise BenchfwError(f"--format {entry.name} writes a folder; name it, as in --output {entry.name}")
+    if exporter.ending == "" and output is not None:
+        raise BenchfwError(f"--format {entry.name} sends the run and writes no file; leave out --output")
+    if makes_file and output is not None and output.is_dir():
+        file = output / f"run-{run.id}{exporter.ending}"
+        raise BenchfwError(f"{output} is a folder; name a file, as in --output {file}")
+    summary = summarize(run, store.stream(run.id), figures=False, best_known=store.best_known)
+    try:
+        text = exporter.export(run, summary, store.stream(run.id), output)
+        if not makes_file:
+            click.echo(printable(text))
+        elif output is None:
+            _standard_output().write(text)
+        else:
+            output.write_text(text, encoding="utf-8")
+    except (BenchfwError, BrokenPipeError):
+        raise
+    except OSError as fault:
+        raise _unwritable(output, fault) from None
+    except Exception as fault:
+        raise BenchfwError(f"the {entry} raised {fault_text(fault)}") from fault
+
+
+def _standard_output() -> IO[str]:
+    return cast("IO[str]", _Escaping(sys.stdout)) if sys.stdout.isatty() else sys.stdout
+
+
 def _write_rows(
     output: Path | None, form: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
 ) -> None:
@@ -146,8 +193,7 @@ def _write_rows(
         if form == "parquet":
             _write_parquet(output, columns, rows)
         elif output is None:
-            file = cast("IO[str]", _Escaping(sys.stdout)) if sys.stdout.isatty() else sys.stdout
-            (write_csv if form == "csv" else _write_json)(file, columns, rows)
+            (write_csv if form == "csv" else _write_json)(_standard_output(), columns, rows)
         else:
             with output.open("w", encoding="utf-8", newline="") as file:
                 (write_csv if form == "csv" else _write_json)(file, columns, rows)
@@ -184,44 +230,6 @@ def _pack(run: Run, bundle: Path) -> None:
     click.echo(printable(f"bundle: {bundle} ({said}{source if SESSION_SOURCE in run.text else ''})"))
     if run.standing:
         click.echo(run.standing)
-
-
-def _write_for_tool(
-    form: str, run: Run, summary: Summary, results: Iterable[Result], output: Path | None
-) -> None:
-    """Write a run for another tool: to a folder, a file or standard output."""
-    if form in ("asv", "coco") and output is None:
-        example = ".asv/results" if form == "asv" else "exdata"
-        raise BenchfwError(f"name the folder of --format {form} with --output, such as {example}")
-    try:
-        if form == "asv" and output is not None:
-            from benchfw.summary.asv_export import write_asv
-            from benchfw.summary.exports import summary_rows
-
-            click.echo(write_asv(run, summary_rows(summary), output))
-        elif form == "coco" and output is not None:
-            from benchfw.report.exchange.coco import write_coco
-
-            written = write_coco(summary, run, results, output)
-            click.echo(printable(f"{output}: {', '.join(each.name for each in written)}"))
-        elif output is None:
-            click.echo(_text_for_tool(form, run, summary), nl=False)
-        else:
-            output.write_text(_text_for_tool(form, run, summary), encoding="utf-8")
-    except BrokenPipeError:
-        raise
-    except (OSError, ValueError) as fault:
-        raise _unwritable(output, fault) from None
-
-
-def _text_for_tool(form: str, run: Run, summary: Summary) -> str:
-    from benchfw.report.exchange.comment import comment
-    from benchfw.report.exchange.estimates import bencher_metrics, github_benchmarks
-
-    if form == "comment":
-        return comment(summary, run)
-    content = bencher_metrics(summary, run) if form == "bmf" else github_benchmarks(summary, run)
-    return json.dumps(content, indent=1, allow_nan=False) + "\n"
 
 
 def _write_json(file: IO[str], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

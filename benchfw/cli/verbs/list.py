@@ -25,6 +25,7 @@ KINDS = (
     "datasets",
     "backends",
     "tuners",
+    "exporters",
 )
 
 
@@ -38,10 +39,10 @@ KINDS = (
 @plugin_option
 @json_option
 def command(kind: str | None, plugins: tuple[str, ...], as_json: bool) -> None:
-    """List what can be named in a suite.
+    """List what can be named in a suite, or by an option.
 
     KIND is one of suites, problems, estimators, optimizers, distributions, kernels, datasets, backends,
-    tuners. Without it, the names of all of them; with it, a line on each.
+    tuners, exporters. Without it, the names of all of them; with it, a line on each.
 
     \b
     Examples:

@@ -12,7 +12,9 @@ import click
 from benchfw.errors import BenchfwError
 from benchfw.packages import bound_version, install_command
 
-FILES = ("optimizer", "estimator", "problem", "distribution", "kernel", "dataset", "figure", "backend")
+FILES = (
+    "optimizer", "estimator", "problem", "distribution", "kernel", "dataset", "figure", "backend", "exporter",
+)  # fmt: skip
 KINDS = (*FILES, "package", "suite")
 TEMPLATES = Path(__file__).parents[2] / "templates"
 
@@ -35,9 +37,9 @@ TEMPLATES = Path(__file__).parents[2] / "templates"
 def command(kind: str, name: str, into: Path, benchmark: Path | None) -> None:
     """Write a plugin to start from: a file that runs at once, or a whole package.
 
-    KIND is optimizer, estimator, problem, distribution, kernel, dataset, figure or backend (one file each),
-    package (a folder to install, with tests, a suite, a workflow), or suite (a copy of quickstart).
-    Nothing is overwritten.
+    KIND is optimizer, estimator, problem, distribution, kernel, dataset, figure, backend or exporter (one
+    file each), package (a folder to install, with tests, a suite, a workflow), or suite (a copy of
+    quickstart). Nothing is overwritten.
 
     \b
     Examples:
@@ -197,5 +199,6 @@ def _hints(kind: str, name: str, into: Path) -> list[str]:
     command = {
         "dataset": f"benchfw data show {name} --plugin {file}",
         "figure": f"benchfw run quickstart --plugin {file}",
+        "exporter": f"benchfw export last --format {name} --plugin {file}",
     }
     return [f"next: {command.get(kind, f'benchfw check {file}')}"]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from benchfw.summary.model import Summary
 
 PAGE_SECONDS = 5  # between two pages, and between two loadings by a browser
+MARKDOWN = ("md", "comment")
 IDLE_SHARE = 20  # a page takes at most a 20th of a core: what is watched is being timed
 
 
@@ -33,10 +34,11 @@ IDLE_SHARE = 20  # a page takes at most a 20th of a core: what is watched is bei
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["html", "md", *PAPER]),
+    type=click.Choice(["html", *MARKDOWN, *PAPER]),
     default="html",
     show_default=True,
-    help="The page; Markdown; for a paper, the tables in LaTeX, or the figures as files with their captions.",
+    help="The page; Markdown; a comment of one screen on a pull request; for a paper, the tables in LaTeX, "
+    "or the figures as files with their captions.",
 )
 @paper_options
 @click.option("--single-file", is_flag=True, help="Put the page's script and tables into one HTML file.")
@@ -44,8 +46,8 @@ IDLE_SHARE = 20  # a page takes at most a 20th of a core: what is watched is bei
     "--output",
     "-o",
     type=click.Path(path_type=Path),
-    help="The file to write with --single-file, or with --format md or latex (instead of standard output); "
-    "with the other formats, the folder for the figures.",
+    help="The file to write with --single-file, or with --format md, comment or latex (instead of standard "
+    "output); with the other formats, the folder for the figures.",
 )
 @click.option(
     "--watch",
@@ -92,7 +94,7 @@ def command(
       benchfw report --single-file -o result.html
       benchfw report last --against 3
       benchfw report colleague.zip
-      benchfw report last --format md | gh pr comment --body-file -
+      benchfw report last --format comment | gh pr comment --body-file -
       benchfw report 3 --format pdf --width 3.25 --font-size 8 --x cost -o paper/figures
       benchfw report 3 --format latex --methods gd,svrg -o paper/tables.tex
       benchfw report last --json --require-claims
@@ -116,8 +118,8 @@ def command(
             _check_claims_required(chosen)
         if as_json:
             summary = _data(opened, chosen)
-        elif form == "md":
-            summary = _markdown(opened, chosen, output)
+        elif form in MARKDOWN:
+            summary = _markdown(opened, chosen, form, output)
         elif form in PAPER:
             folder = apart or page_folder(opened.path, chosen)
             summary = write_for_paper(opened, chosen, registry, form, asked, output, folder)
@@ -237,12 +239,13 @@ def _page(
     return summary
 
 
-def _markdown(opened: Store, chosen: Run, output: Path | None) -> Summary:
+def _markdown(opened: Store, chosen: Run, form: str, output: Path | None) -> Summary:
+    from benchfw.report.comment import comment
     from benchfw.report.markdown import markdown
     from benchfw.summary.summarize import summarize
 
     summary = summarize(chosen, opened.stream(chosen.id), figures=False, best_known=opened.best_known)
-    write_text(markdown(summary, chosen), output)
+    write_text((markdown if form == "md" else comment)(summary, chosen), output)
     return summary
 
 

@@ -22,7 +22,7 @@ from benchfw_site.findings import (
     read_claiming_suites,
 )
 
-from cli.conftest import PLUGINS, CommandLine  # isort: skip
+from fixtures.cli import PLUGINS, CommandLine  # isort: skip
 
 SUITE = """
 title = "Bowls"  # of two steps

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from cli.conftest import PLUGINS  # isort: skip
+from fixtures.cli import PLUGINS  # isort: skip
 
 EVIL = '<img src=x onerror="alert(1)">'
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from benchfw.tracking.asv import absent as __getattr__  # noqa: F401 - what this commit does not have is n/a
-from benchfw.tracking.asv import method_benchmarks
+from benchfw_exchange.asv_benchmarks import absent as __getattr__  # noqa: F401 - what this commit does not have is n/a
+from benchfw_exchange.asv_benchmarks import method_benchmarks
 
 SUITES = sorted(Path(__file__).parent.parent.glob("*.toml"))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchfw.records import Status
-from benchfw.report.exchange.comment import LONGEST_ANSWER, comment
+from benchfw.report.comment import LONGEST_ANSWER, comment
 from benchfw.summary.summarize import summarize
 
 SCREEN = 40  # lines

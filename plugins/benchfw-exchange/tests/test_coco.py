@@ -8,8 +8,8 @@ import re
 import pytest
 
 from benchfw.errors import BenchfwError
-from benchfw.report.exchange.coco import write_coco
 from benchfw.summary.summarize import summarize
+from benchfw_exchange.coco import write_coco
 
 PAIR = re.compile(r" *([^,=]+?) *= *(\".*?\"|'.*?'|[^,]+) *(?=,|$)")  # as cocopp.pproc.parseinfo
 

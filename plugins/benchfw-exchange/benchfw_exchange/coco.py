@@ -39,6 +39,17 @@ class Look(NamedTuple):
     best: float
 
 
+class Coco:
+    """The curves of optimizers, a folder each, for COCO's cocopp and for IOHanalyzer."""
+
+    ending = "/"
+
+    def export(self, run: Run, summary: Summary, results: Iterable[Result], destination: Path) -> str:
+        """Write a folder for each method."""
+        written = write_coco(summary, run, results, destination)
+        return f"{destination}: {', '.join(each.name for each in written)}"
+
+
 def write_coco(summary: Summary, run: Run, results: Iterable[Result], folder: Path) -> list[Path]:
     """Write a folder for each optimizer below `folder`; return these folders."""
     problems = _numbered_problems(summary)

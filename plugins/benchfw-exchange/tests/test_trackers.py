@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import benchfw
-from benchfw_bridges.to_trackers import mlflow as to_mlflow
-from benchfw_bridges.to_trackers import wandb as to_wandb
+from benchfw_exchange import mlflow as to_mlflow
+from benchfw_exchange import wandb as to_wandb
 
 
 def bowl(problem, rng):

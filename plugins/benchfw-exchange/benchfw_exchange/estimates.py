@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from benchfw.analysis.intervals import Interval
 from benchfw.provenance import Run
+from benchfw.records import Result
 from benchfw.report.text import figures, plural
 from benchfw.summary.exports import summary_rows
 from benchfw.summary.model import Comparison, Row, Summary
@@ -23,6 +26,30 @@ _LOWER_IS_BETTER = {
     *("variance", "mse", "prepare_cost", "bytes_held"),
     *(f"{name}_x_{time}" for name in ("variance", "mse") for time in _SECONDS[:2]),
 }  # fmt: skip
+
+
+class Bencher:
+    """All estimates in the Bencher Metric Format, for `bencher run --adapter json`."""
+
+    ending = ".json"
+
+    def export(self, run: Run, summary: Summary, results: Iterable[Result], destination: Path | None) -> str:
+        """Return the JSON."""
+        return _as_json(bencher_metrics(summary, run))
+
+
+class GitHubActionBenchmark:
+    """The estimates of which lower is better, for github-action-benchmark's customSmallerIsBetter."""
+
+    ending = ".json"
+
+    def export(self, run: Run, summary: Summary, results: Iterable[Result], destination: Path | None) -> str:
+        """Return the JSON."""
+        return _as_json(github_benchmarks(summary, run))
+
+
+def _as_json(content: Any) -> str:
+    return json.dumps(content, indent=1, allow_nan=False) + "\n"
 
 
 def bencher_metrics(summary: Summary, run: Run) -> dict[str, dict[str, dict[str, float]]]:

@@ -2,8 +2,8 @@
 
 A file in ASV's folder of benchmarks needs no more than this::
 
-    from benchfw.tracking.asv import absent as __getattr__
-    from benchfw.tracking.asv import kernel_benchmarks
+    from benchfw_exchange.asv_benchmarks import absent as __getattr__
+    from benchfw_exchange.asv_benchmarks import kernel_benchmarks
 
     globals().update(kernel_benchmarks())
 
@@ -24,7 +24,7 @@ from benchfw.plan import plan
 from benchfw.records import Budget, MethodKind, Result, Status, Trial
 from benchfw.registry import Registry, is_nested, kind_of
 from benchfw.suite import Suite, parse_suite, read_suite
-from benchfw.summary.asv_export import identifier
+from benchfw_exchange.asv import identifier
 
 KERNELS = """
 budget = { seconds = 2 }

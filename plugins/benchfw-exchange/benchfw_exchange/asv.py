@@ -14,11 +14,24 @@ from typing import Any
 from benchfw.errors import BenchfwError
 from benchfw.names import choose_name
 from benchfw.provenance import Run
+from benchfw.records import Result
+from benchfw.summary.exports import summary_rows
+from benchfw.summary.model import Summary
 
 _ASV_RESULTS, _ASV_BENCHMARKS, _ASV_MACHINE = 2, 2, 1
 """The versions of ASV's three kinds of files that are written here."""
 
 _ASV_UNITS = {"seconds": "s", "setup_seconds": "s", "iterations": "iterations", "cost": "oracle calls"}
+
+
+class Asv:
+    """Estimates in a folder of results of ASV, which `asv publish` draws over commits."""
+
+    ending = "/"
+
+    def export(self, run: Run, summary: Summary, results: Iterable[Result], destination: Path) -> str:
+        """Add the run, which must have been made in a clean git checkout."""
+        return str(write_asv(run, summary_rows(summary), destination))
 
 
 def identifier(name: str) -> str:

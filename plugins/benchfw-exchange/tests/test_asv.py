@@ -14,9 +14,9 @@ import pytest
 
 from benchfw.errors import BenchfwError
 from benchfw.provenance import Environment, Machine, Project, Run
-from benchfw.summary.asv_export import write_asv
+from benchfw_exchange.asv import write_asv
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 COMMIT = "0123456789" * 4
 BENCHMARK = "Small.AddScaled.track_seconds_per_call"
 INKED = """[...document.querySelectorAll('#main-graph canvas')].map((each) => each.getContext('2d')
@@ -78,6 +78,7 @@ def test_methods_with_similar_names_have_benchmarks_of_their_own(run, tmp_path):
     [
         ({}, "outside a git repository"),
         ({"commit": COMMIT, "changed": True}, "uncommitted changes"),
+        ({"commit": "../../up", "changed": False}, "names a commit that git cannot have"),  # a forged store
     ],
 )
 def test_a_run_of_no_commit_is_refused(run, tmp_path, project, said):

@@ -7,8 +7,8 @@ import math
 
 import pytest
 
-from benchfw.report.exchange.estimates import bencher_metrics, github_benchmarks
 from benchfw.summary.summarize import summarize
+from benchfw_exchange.estimates import bencher_metrics, github_benchmarks
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from benchfw.backends import backend_names
 from benchfw.errors import BenchfwError
 from benchfw.measure import clock
 from benchfw.registry import Registry
-from benchfw.summary.asv_export import identifier
-from benchfw.tracking.asv import absent, kernel_benchmarks, method_benchmarks
+from benchfw_exchange.asv import identifier
+from benchfw_exchange.asv_benchmarks import absent, kernel_benchmarks, method_benchmarks
 
-TRACKED = sorted(Path(__file__).parents[2].glob("suites/tracked/*.toml"))
+TRACKED = sorted(Path(__file__).parents[3].glob("suites/tracked/*.toml"))
 
 SUITE = """
 seed = 3
