@@ -75,6 +75,7 @@ gallery: $(INSTALLED)
 frozen: $(INSTALLED)
 	$(BIN)/python tests/test_frozen.py
 	$(BIN)/python tests/test_mistakes.py
+	PYTHONPATH=tests $(BIN)/python tests/testing/test_broken_plugins.py
 	$(BIN)/python tests/test_public_names.py > tests/public_names.txt
 
 # those bundles, by runs on this machine: only of suites that have changed since theirs

@@ -16,10 +16,9 @@ import tempfile
 import tomllib
 import zipfile
 from pathlib import Path
-from unittest import mock
 
 import pytest
-from fixtures.command import forgotten_modules, run_command
+from fixtures.command import run_command, working_in
 from fixtures.golden import read_cases, write_again
 
 from benchfw.errors import BenchfwError
@@ -46,7 +45,7 @@ class Doors:
         make_files(folder)
         words = "run slide.toml --store kept.sqlite --jobs 0 --no-report --no-replay"
         assert run_command(words.split(), folder, self.environment).returncode == 0
-        with self._inside():
+        with working_in(folder, self.environment):
             self.registry = Registry(PLUGINS)
             exec((folder / "given.py").read_text("utf-8"), self.names)  # objects that no file has
 
@@ -84,7 +83,7 @@ class Doors:
         return self._call(lambda: eval(case.call, self.names))
 
     def _call(self, function):
-        with self._inside(), pytest.raises(BenchfwError) as fault:
+        with working_in(self.folder, self.environment), pytest.raises(BenchfwError) as fault:
             function()
         return str(fault.value)
 
@@ -97,17 +96,6 @@ class Doors:
 
     def _files(self):
         return {path: path.is_file() and path.read_bytes() for path in self.folder.rglob("*")}
-
-    @contextlib.contextmanager
-    def _inside(self):
-        with (
-            contextlib.chdir(self.folder),
-            mock.patch.dict(os.environ, self.environment),
-            mock.patch.object(sys, "path", list(sys.path)),
-            mock.patch.object(sys, "dont_write_bytecode", True),
-            forgotten_modules(self.folder),
-        ):
-            yield
 
 
 def make_files(folder):

@@ -24,8 +24,11 @@ def failed(target, only=None):
     return [each for each in outcomes if each.status is CheckStatus.FAILED]
 
 
-def test_a_cupy_body_that_is_wrong_at_odd_sizes_is_found():
-    found = failed(TESTING / "broken" / "odd_sizes_cupy.py")
+def test_a_cupy_body_that_is_wrong_at_odd_sizes_is_found(tmp_path):
+    good = (TESTING / "good" / "everything.py").read_text("utf-8")
+    body = '@squares.on("cupy")\ndef _squares_cupy(x):\n    return x * x * (x.shape[0] % 2 == 0)\n\n\n'
+    (tmp_path / "broken.py").write_text(good.replace('@kernel("total")', f'{body}@kernel("total")'), "utf-8")
+    found = failed(tmp_path / "broken.py", "bodies-agree")
     assert {each.check.name for each in found} == {"bodies-agree"}
     assert "cupy body, size 1" in found[0].detail
 

@@ -1,9 +1,11 @@
-"""One good plugin of each kind."""
+"""One good plugin of each kind but a backend; broken.toml breaks each in turn."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
+import benchfw
 from benchfw import Claims, CountedProblem, Estimator, FiniteSum, Smooth, from_callback, hookimpl
 from benchfw.kernels import kernel, namespace
 
@@ -29,15 +31,16 @@ class Valley(CountedProblem):
         return self._value(params)
 
     def grad(self, params):
-        return self.grad_batch(params, self.backend.xp.arange(self.num_samples))
+        self._count(1.0)
+        return self._slopes(params, self._centres).mean(axis=0)
 
     def grad_batch(self, params, batch):
         self._count(batch.shape[0] / self.num_samples)
-        moved = params - self._centres[batch]
-        return (moved / (1 + (moved**2).sum(axis=1, keepdims=True)) ** 0.5).mean(axis=0)
+        return self._slopes(params, self._centres[batch]).mean(axis=0)
 
     def project(self, params):
-        return params / max(1.0, float((params @ params) ** 0.5) / 2)
+        length = float((params @ params) ** 0.5)
+        return params / max(1.0, length / 2)
 
     def metrics(self, answer):
         return {"objective": self._value(answer)}
@@ -45,12 +48,49 @@ class Valley(CountedProblem):
     def _value(self, params):
         return float(((1 + ((params - self._centres) ** 2).sum(axis=1)) ** 0.5).mean())
 
+    def _slopes(self, params, centres):
+        moved = params - centres
+        return moved / (1 + (moved**2).sum(axis=1, keepdims=True)) ** 0.5
+
+
+class Tours(benchfw.Problem, Protocol):
+    """Cities, and the length of a tour through them."""
+
+    def length(self, tour): ...
+
+
+class Tour:
+    """An order of the cities."""
+
+    def __init__(self, order):
+        self.order = order
+
+
+class Salesman(CountedProblem):
+    """Random cities."""
+
+    cost_unit = "tours"
+
+    def __init__(self, backend, rng):
+        self.backend, self.places = backend, backend.to_numpy(rng.standard_normal((12, 2)))
+
+    def length(self, tour):
+        self._count(1)
+        return self._length(tour)
+
+    def _length(self, tour):
+        places = self.places[tour.order]
+        return float(np.linalg.norm(places - np.roll(places, 1, axis=0), axis=1).sum())
+
+    def metrics(self, answer):
+        return {"length": self._length(answer)}
+
 
 @dataclass(frozen=True)
 class Batch:
     """The mean gradient of `size` samples."""
 
-    size: int = 8
+    size: int = 32
     """Samples per draw."""
 
     solves = FiniteSum
@@ -112,7 +152,7 @@ class Walk:
 
 
 @dataclass(frozen=True)
-class Again:
+class Solver:
     """Gradient descent from the start, of so many steps as it is asked for."""
 
     solves = Smooth
@@ -134,18 +174,40 @@ def calling(problem, rng, callback):
 
 
 @dataclass(frozen=True)
-class Geometric:
+class Reversing:
+    """Reverses a piece of the tour where that makes it shorter."""
+
+    solves = Tours
+
+    def run(self, problem, rng):
+        best = Tour(list(range(12)))
+        value = problem.length(best)
+        while True:
+            yield best
+            first, last = sorted((rng.integers(12), rng.integers(12)))
+            order = [*best.order[:first], *best.order[first:last][::-1], *best.order[last:]]
+            length = problem.length(Tour(order))
+            if length < value:
+                best, value = Tour(order), length
+
+
+@dataclass(frozen=True)
+class Law:
     """P(n >= j) = (N/(N+1))^j for the mean N."""
 
     mean: float = 4.0
     """The mean degree."""
 
+    @property
+    def ratio(self):
+        return self.mean / (self.mean + 1)
+
     def survival(self, degree, decay):
-        return (self.mean / (self.mean + 1)) ** np.asarray(degree)
+        return self.ratio ** np.asarray(degree)
 
     def sample(self, rng, decay, size=None):
         uniforms = 1 - np.asarray(rng.random(size))
-        found = np.floor(np.log(uniforms) / np.log(self.mean / (self.mean + 1))).astype(np.int64)
+        found = np.floor(np.log(uniforms) / np.log(self.ratio)).astype(np.int64)
         return int(found) if size is None else found
 
 
@@ -169,6 +231,7 @@ def total(x):
 @hookimpl
 def register_problems(register):
     register("valley", Valley)
+    register("salesman", Salesman)
 
 
 @hookimpl
@@ -179,15 +242,16 @@ def register_estimators(register):
 
 @hookimpl
 def register_optimizers(register):
-    register("good-slide", Slide)
-    register("good-walk", Walk)
-    register("good-again", Again)
-    register("good-calling", calling)
+    register("slide", Slide)
+    register("walk", Walk)
+    register("solver", Solver)
+    register("calling", calling)
+    register("reversing", Reversing)
 
 
 @hookimpl
 def register_distributions(register):
-    register("good-geometric", Geometric)
+    register("law", Law)
 
 
 @hookimpl

@@ -1,4 +1,4 @@
-"""A backend whose random words are its own from the second block on."""
+"""One good backend."""
 
 import numpy as np
 
@@ -9,10 +9,10 @@ class Own(np.ndarray):
     """An array of this backend."""
 
 
-class OwnWords(Backend):
+class Host(Backend):
     """Arrays on the host."""
 
-    name = "own-words"
+    name = "host"
     xp = np
 
     def owns(self, array):
@@ -22,11 +22,7 @@ class OwnWords(Backend):
         return np.asarray(values, dtype=dtype).view(Own)
 
     def to_numpy(self, values):
-        return np.asarray(values)
-
-    def bits(self, seed, stream, block, start, count):
-        words = super().bits(seed, stream, block, start, count)
-        return words if block == 0 else words ^ np.uint64(1)
+        return np.asarray(values) if np.isscalar(values) else values.view(np.ndarray)
 
     def synchronize(self):
         pass
@@ -40,4 +36,4 @@ class OwnWords(Backend):
 
 @hookimpl
 def register_backends(register):
-    register("own-words", OwnWords)
+    register("host", Host)
