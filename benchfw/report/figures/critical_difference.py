@@ -11,7 +11,7 @@ import numpy as np
 from benchfw.analysis.convergence import Floats
 from benchfw.records import Cell
 from benchfw.report.figures.plot import Figure, Style, View, dot_trace, rounded
-from benchfw.report.figures.profiles import Medians, medians_over_problems
+from benchfw.report.figures.profiles import ToTarget, values_to_target
 from benchfw.report.text import escape_plotly, figures, join_names, raise_powers
 from benchfw.summary.model import Summary, short_name
 
@@ -45,7 +45,7 @@ def rank_methods(values: Floats) -> Ranking:
 
 def rank_figures(summary: Summary, styles: Mapping[Cell, Style]) -> list[Figure]:
     """Return the ranks in time and cost to the target; nothing where there are too few problems."""
-    tables = [each for each in medians_over_problems(summary) if len(each.values) >= FEWEST_PROBLEMS]
+    tables = [each for each in values_to_target(summary) if len(each.values) >= FEWEST_PROBLEMS]
     ranked = [(each, rank_methods(each.values)) for each in tables]
     if not ranked:
         return []
@@ -56,7 +56,7 @@ def rank_figures(summary: Summary, styles: Mapping[Cell, Style]) -> list[Figure]
     return [Figure("All problems: average ranks", alt, raise_powers(words), views, height=height)]
 
 
-def _view(table: Medians, ranking: Ranking, styles: Mapping[Cell, Style]) -> View:
+def _view(table: ToTarget, ranking: Ranking, styles: Mapping[Cell, Style]) -> View:
     """Return a row a method, the best on top, and above them a bar over each group that does not differ."""
     order = np.argsort(ranking.means, kind="stable")
     ranks = ranking.means[order]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,12 +14,12 @@ from benchfw.records import Cell
 from benchfw.report.figures.plot import Figure, Style, View, line_trace
 from benchfw.report.text import escape_plotly
 from benchfw.summary.lines import TARGETS
-from benchfw.summary.model import Comparison, Summary, short_name
+from benchfw.summary.model import Comparison, Row, Summary, short_name
 
 ALL_PROBLEMS = "all problems"
 """What the problem of a cell is called that stands for a method on every problem of a run."""
 
-FEWEST_PROBLEMS = 3
+FEWEST_FOR_PROFILE = 3
 """Of two the tables say everything."""
 
 _PROFILE = (
@@ -36,45 +35,41 @@ _MET = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Medians:
-    """The medians of a quantity about the target, (problems, methods); +inf where a method never arrives."""
+class ToTarget(NamedTuple):
+    """Time or cost to the target as the tables have it, (problems, methods); +inf where one never arrives."""
 
-    quantity: str
     unit: str
     cells: tuple[Cell, ...]
     values: Floats
 
 
-def medians_over_problems(summary: Summary) -> list[Medians]:
-    """Return seconds and cost to the target of the optimizers; nothing where they had too few problems.
+def values_to_target(summary: Summary) -> list[ToTarget]:
+    """Return time and cost of the optimizers on all problems; nothing where there are too few.
 
     A method that was skipped somewhere has not failed there: only those that ran on all problems count.
     """
     chosen = [each for each in summary.comparisons if each.kind == "optimizer" and each.targets]
-    if summary.imported or len(chosen) < FEWEST_PROBLEMS:
+    if summary.imported or len(chosen) < FEWEST_FOR_PROFILE:
         return []
-    cells = [
-        cell
-        for cell in chosen[0].cells
-        if all(each.row(cell._replace(problem=each.problem), "seconds_to_target") for each in chosen)
-    ]
-    units = {"seconds_to_target": "time", "cost_to_target": chosen[0].cost_unit}
+
+    def rows(cell: Cell, quantity: str) -> list[Row | None]:
+        return [each.row(cell._replace(problem=each.problem), quantity) for each in chosen]
+
+    cells = [cell for cell in chosen[0].cells if all(rows(cell, "seconds_to_target"))]
+    everywhere = tuple(cell._replace(problem=ALL_PROBLEMS) for cell in cells)
     tables = []
-    for quantity, unit in units.items():
-        rows = [
-            [each.row(cell._replace(problem=each.problem), quantity) for cell in cells] for each in chosen
+    for quantity, unit in (("seconds_to_target", "time"), ("cost_to_target", chosen[0].cost_unit)):
+        columns = [
+            [row.interval.estimate if row else math.inf for row in rows(cell, quantity)] for cell in cells
         ]
-        values = np.array([[row.interval.estimate if row else math.inf for row in line] for line in rows])
-        if len(cells) > 1 and np.isfinite(values).any():
-            everywhere = tuple(cell._replace(problem=ALL_PROBLEMS) for cell in cells)
-            tables.append(Medians(quantity, unit, everywhere, values))
+        if len(cells) > 1 and np.isfinite(columns).any():
+            tables.append(ToTarget(unit, everywhere, np.array(columns).T))
     return tables
 
 
 def profile_figures(summary: Summary, styles: Mapping[Cell, Style]) -> list[Figure]:
     """Return performance profile and targets met of the optimizers; none where they had too few problems."""
-    tables = medians_over_problems(summary)
+    tables = values_to_target(summary)
     if not tables:
         return []
     problems, cells = len(tables[0].values), tables[0].cells

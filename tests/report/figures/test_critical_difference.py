@@ -7,7 +7,6 @@ import pytest
 
 from benchfw.report.figures import build_figures
 from benchfw.report.figures.critical_difference import rank_methods
-from benchfw.report.figures.drawing import draw_view
 from benchfw.summary.summarize import summarize
 
 inf = math.inf
@@ -86,11 +85,3 @@ def test_a_method_that_was_not_run_on_every_problem_is_not_ranked(draw):
     figure = draw({"a": [1.0] * 5, "b": [2.0] * 5, "c": [3.0] * 4})
     assert figure.views[0].layout["yaxis"]["ticktext"] == ["a", "b"]
     assert "Friedman" not in figure.how_to_read
-
-
-def test_the_ranks_are_drawn_for_paper_too(draw):
-    from matplotlib.figure import Figure as Canvas
-
-    axes = Canvas().add_subplot()
-    draw_view(axes, draw({"a": [1.0] * 5, "b<i>": [2.0] * 5, "c": [3.0] * 5}).views[0])
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b<i>", "c"]
