@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]
 import contextlib
-import ctypes
 import functools
 import gc
 import importlib
@@ -87,35 +86,6 @@ class ThreadWatch:
         if not self.culprit and count_threads() > self._count:
             self.culprit = self._importing.partition(".")[0] or "a plugin"
         self._importing = name
-
-
-class Forks:
-    """Forks this process, which has one thread, without the handlers of Python's own modules.
-
-    Those reset locks that other threads may have held and seed generators, as a trial does anyway; the pages
-    that they write to would be copied for every trial, a tenth of what it costs. Where anybody else has
-    registered a handler, `os.fork` calls all of them.
-    """
-
-    def __init__(self) -> None:
-        self._bare: Any = ctypes.PyDLL(None).fork
-        self._thread: Any = threading.main_thread()
-        self._register = os.register_at_fork
-        os.register_at_fork = self._note_handlers  # type: ignore[assignment]
-
-    def _note_handlers(self, **handlers: Callable[[], Any]) -> None:
-        self._register(**handlers)
-        if not is_python(sys._getframe(1).f_code.co_filename):  # noqa: SLF001
-            self._bare = None
-
-    def fork(self) -> int:
-        """Return the new process here, and 0 in it."""
-        child = os.fork() if self._bare is None else int(self._bare())
-        if child < 0:
-            raise OSError("no process could be forked for a trial")
-        if child == 0:
-            self._thread._native_id = os.getpid()  # noqa: SLF001 - Python 3.11 leaves it as it was
-        return child
 
 
 class Surroundings:

@@ -37,7 +37,6 @@ from benchfw.harness.workers.reading.reads import Reads
 from benchfw.harness.workers.reading.watch import watch
 from benchfw.harness.workers.supervisor import children, end_as, end_leftovers, end_process
 from benchfw.harness.workers.surroundings import (
-    Forks,
     Surroundings,
     ThreadWatch,
     encoded_variables,
@@ -73,7 +72,6 @@ class Worker:
         self._run_trial = partial(run_trial, keep_in=setup.keep_in)
         sys.path[:] = [*setup.overlay, *setup.path]
         self._reads = watch()  # before any plugin is imported
-        self._forks = Forks() if CAN_FORK_TRIALS else None
         self._reads.tell_first_reads(self._tell_read)
         with ThreadWatch() as self._watch:
             self._registry = Registry(setup.plugins, setup.installed, unpack_objects(setup.objects))
@@ -82,7 +80,7 @@ class Worker:
             count_cpu_seconds()
         warm_libraries()
         # what plugins started when they were imported
-        self._helpers = children() if self._forks else frozenset[int]()
+        self._helpers = children() if CAN_FORK_TRIALS else frozenset[int]()
         self._finished = mmap.mmap(-1, 1)  # shared with forked processes: whether they sent all messages
         if setup.memory is not None:
             # the last line of defence: a trial that allocates faster than the parent looks is refused here
@@ -121,14 +119,14 @@ class Worker:
         self._tell("ready", self._process, PROTOCOL)
         self._ring()
         while not self._left and (tag := os.read(self._requests, 1)):
-            if tag == FAMILIAR and (forks := self._safe_forks()):
-                self._run_in_fork(forks, self._repeat)  # every page that this process touches is copied
+            if tag == FAMILIAR and self._can_fork():
+                self._run_in_fork(self._repeat)  # every page that this process touches is copied
                 continue
             request = self._repeat() if tag == FAMILIAR else self._receive()
             if self._setup.isolation == "worker":
                 self._run_among_others(request)
-            elif not request.alone and (forks := self._safe_forks()):
-                self._run_in_fork(forks, partial(change, request))
+            elif not request.alone and self._can_fork():
+                self._run_in_fork(partial(change, request))
             else:
                 self._run_here(request)
 
@@ -139,10 +137,9 @@ class Worker:
         if self._bell != self._replies:
             os.write(self._bell, b".")
 
-    def _safe_forks(self) -> Forks | None:
-        """Return what forks this process, where a trial may be forked from it now."""
-        safe = self._forks and self._setup.isolation == "trial" and count_threads() == 1
-        return self._forks if safe else None
+    def _can_fork(self) -> bool:
+        """Return whether a trial may be forked from this process now."""
+        return CAN_FORK_TRIALS and self._setup.isolation == "trial" and count_threads() == 1
 
     def _receive(self) -> Request:
         request: Request = receive_whole(self._requests)
@@ -178,13 +175,15 @@ class Worker:
             ceilings = Ceilings(flop_rate, tuple(footprints), tuple(bandwidths))
             known_ceilings().setdefault((backend, dtype), ceilings)
 
-    def _run_in_fork(self, forks: Forks, receive: Callable[[], Request]) -> None:
+    def _run_in_fork(self, receive: Callable[[], Request]) -> None:
         """Run a trial in a process of its own, which receives it, and end whatever that process started."""
         self._finished[0] = 0
-        child = forks.fork()
+        child = os.fork()
         if child == 0:
             os.setpgid(0, 0)
             self._process, self._forked = os.getpid(), True
+            main: Any = threading.main_thread()
+            main._native_id = self._process  # noqa: SLF001 - Python 3.11 leaves it as it was
             end_process(lambda: self._run_here(receive()))
         _, status = os.waitpid(child, 0)
         end_leftovers(child, self._helpers)
