@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import re
-import sys
 from dataclasses import replace
 from html import unescape
 from itertools import pairwise
@@ -23,7 +21,7 @@ from benchfw.report.comment import comment
 from benchfw.report.first_screen import describe_overall
 from benchfw.report.markdown import markdown
 from benchfw.report.terminal import plain_lines
-from benchfw.report.verdicts import optimizers, verdict
+from benchfw.report.verdicts import verdict
 from benchfw.report.verdicts.overall import overall_sentences
 from benchfw.report.verdicts.phrases import caveat_sentences, fault_advice, fault_place, fault_sentence
 from benchfw.summary.summarize import summarize
@@ -135,56 +133,3 @@ def test_every_sentence_has_a_rule_that_the_manual_explains():
         assert rules != "[]", f"no rule covers: {sentence}"
         for rule in rules[1:-1].split("; "):
             assert re.search(rf"^(##+ |\*\*){re.escape(rule)}", manual, re.MULTILINE), rule
-
-
-def test_every_sentence_that_the_code_can_say_is_among_the_words(make, run):
-    files = {str(path): path for path in Path(optimizers.__file__).parent.glob("*.py")}
-    seen = set()
-
-    def watch(frame, event, _argument):
-        if frame.f_code.co_filename not in files:
-            return None
-        if event == "line":
-            seen.add((frame.f_code.co_filename, frame.f_lineno))
-        return watch
-
-    summaries = [summarize(run_of(title, run), results) for title, results in scenes(make).items()]
-    before = sys.gettrace()
-    sys.settrace(watch)
-    try:
-        for summary in summaries:
-            passage("", summary)
-    finally:
-        sys.settrace(before)
-    unsaid = [
-        f"{path.name}:{node.lineno}"
-        for name, path in files.items()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Return | ast.Expr)
-        and any(isinstance(part, ast.JoinedStr) for part in ast.walk(node))
-        and not any((name, line) in seen for line in range(node.lineno, node.end_lineno + 1))
-    ]
-    # sentences on a run as a whole, or on its plugins, have tests of their own; no scene is known for a part
-    # without the whole
-    elsewhere = {
-        "caveat_sentences",
-        "_in_some",
-        "replay_sentence",
-        "kernel_caption",
-        "typical_note",
-        "_part",
-        "reference_name",
-        "_check_of",
-    }
-    assert " ".join(each for each in unsaid if each not in lines_of(elsewhere, files)) == ""
-
-
-def lines_of(functions, files):
-    """Return 'file:line' of every line within the functions."""
-    return {
-        f"{path.name}:{line}"
-        for path in files.values()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.FunctionDef) and node.name in functions
-        for line in range(node.lineno, node.end_lineno + 1)
-    }
