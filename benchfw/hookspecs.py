@@ -219,6 +219,20 @@ def register_exporters(register: Register) -> None:
 
 
 @hookspec
+def register_executors(register: Register) -> None:
+    """Add what runs trials elsewhere, for `benchfw run SUITE --executor NAME[:ADDRESS]`.
+
+    `factory(address, options, note)` returns a `benchfw.harness.cluster.Cluster`.
+
+    ::
+
+        @hookimpl
+        def register_executors(register):
+            register("my-machines", MyCluster)
+    """
+
+
+@hookspec
 def register_commands(register: Callable[[Any], None]) -> None:
     """Add a verb to the command line: `register(click_command)`.
 

@@ -86,6 +86,7 @@ FOR_PLUGINS = {
     "testing", "tuning",
 }  # fmt: skip
 FOR_PRODUCTS = {
+    "benchfw-cluster": {"harness", "registry", "sources", "system"},
     "benchfw-exchange": {
         "analysis", "measure", "names", "plan", "registry", "report", "store", "suite", "summary",
     },

@@ -127,6 +127,14 @@ def test_a_form_of_a_package_that_is_not_installed_says_what_to_install(alone, c
     assert done.stderr == "benchfw: unknown format 'coco'; pip install benchfw-exchange\n"
 
 
+@pytest.mark.parametrize("words", [("--dask", "local"), ("--slurm", "8"), ("--executor", "dask:local")])
+def test_an_executor_of_a_package_that_is_not_installed_says_what_to_install(alone, cli, words):
+    done = cli("run", "bowls.toml", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    name = "slurm" if "--slurm" in words else "dask"
+    assert done.stderr == f"benchfw: unknown executor '{name}'; pip install benchfw-cluster\n"
+
+
 def test_a_data_set_of_a_package_that_is_not_installed_says_what_to_install(alone, tmp_path, monkeypatch):
     monkeypatch.setenv("BENCHFW_CACHE", str(tmp_path))
     monkeypatch.delenv("BENCHFW_DATA", raising=False)

@@ -33,7 +33,7 @@ WORDS = {
     r"--plugin FILE": "plugins=[FILE]",
     r"--plugin\b": "`plugins`",
     rf"'{GIVEN}": "'",
-    r"--(jobs|timeout|memory|store|keep|dask|only)\b": r"`\1`",
+    r"--(jobs|threads|timeout|memory|store|keep|executor|only)\b": r"`\1`",
 }
 """Patterns of what messages call an option or a command, and what that is in Python."""
 

@@ -58,7 +58,7 @@ def compare(
     fail_fast: bool = False,
     keep: str | Path | None = None,
     replay: bool = True,
-    dask: str | None = None,
+    executor: str | None = None,
     progress: bool | None = None,
 ) -> RunResult:
     """Compare methods on problems, each given as an object or by name, and return what was found.
@@ -78,7 +78,7 @@ def compare(
     `claims` are what you expect, decided by the run: a list of {"says": "b is faster", "method": "b", "than":
     "a", "quantity": "cost to target", "ratio": {"below": 1}}, with the keys of a suite's [[claim]].
     Trials that the store has are not run again; those of objects are known by their code and data.
-    `dask` is a scheduler's address or file, or 'local': trials then run there.
+    `executor` is what runs trials elsewhere, NAME or NAME:ADDRESS, as for `benchfw run --executor`.
     """
     options = Options(
         jobs=jobs,
@@ -110,7 +110,7 @@ def compare(
     given = {name: value for name, value in suite.items() if value is not None}
     with _faults_of_arguments(places := {"claim": _claim_places(claims)}):
         planned = _plan(problems, methods, {**given, "claim": list(claims)}, places)
-        return run_with_progress(planned, as_path(store, "store"), options, dask, progress)
+        return run_with_progress(planned, as_path(store, "store"), options, executor, progress)
 
 
 def _claim_places(claims: Any) -> list[str]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchfw.api.planning import Planned
-from benchfw.errors import BenchfwError, StoreError
+from benchfw.errors import BenchfwError, PluginError, StoreError
 from benchfw.harness.against import Side, check_out, execute_both
 from benchfw.harness.agenda import Agenda, prepare
+from benchfw.harness.cluster import Cluster
 from benchfw.harness.events import Listener
 from benchfw.harness.options import Options
 from benchfw.harness.run import execute
@@ -74,29 +75,31 @@ def tuned_suite(planned: Planned, options: Options) -> TunedSuite | None:
     return TunedSuite(planned.suite, planned.trials, planned.registry, planned.changes, options)
 
 
-@contextlib.contextmanager
-def on_cluster(
-    address: str | None, options: Options, note: Callable[[str], None] = lambda _: None
-) -> Iterator[Options]:
-    """Yield the options with a Dask cluster connected, when there is an address; note what is waited for."""
-    if address is None:
-        yield options
-        return
-    if not isinstance(address, str) or not address:
-        raise BenchfwError(
-            f"dask must be 'local', a scheduler's address (tcp://HOST:PORT) or its file, got {address!r}"
-        )
-    if address != "local" and options.jobs != 1:
-        raise BenchfwError(
-            "--jobs is for this machine: the workers of a Dask cluster have threads, and run as many trials "
-            "as these allow; leave it out"
-        )
+def find_cluster(
+    executor: str | None, registry: Registry, options: Options, note: Callable[[str], None]
+) -> Cluster | None:
+    """Return what `--executor NAME:TEXT` means, not connected yet, or None; `note` shows the user a line."""
+    if executor is None:
+        return None
+    if not isinstance(executor, str) or not executor:
+        raise BenchfwError(f"executor must be a text, NAME or NAME:ADDRESS, got {executor!r}")
+    name, _, address = executor.partition(":")
+    entry = registry.get("executor", name)
     if options.jobs == 0:
-        raise BenchfwError("--jobs 0 runs trials in this process, --dask in others; leave one of them out")
-    from benchfw.harness.dask.cluster import connected
-
-    with connected(address, options.jobs, options.threads, note) as cluster:
-        yield replace(options, cluster=cluster)
+        raise BenchfwError(
+            "--jobs 0 runs trials in this process, --executor elsewhere; leave one of them out"
+        )
+    if options.keep_in:
+        raise BenchfwError(
+            "files are kept on this machine, and --executor runs trials elsewhere; leave out --keep"
+        )
+    try:
+        cluster: Cluster = entry.factory(address, options, note)
+    except BenchfwError:
+        raise
+    except Exception as fault:
+        raise PluginError(f"the {entry} raised {fault_text(fault)}") from fault
+    return cluster
 
 
 def run_against(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, overload
 
 from benchfw.api.arguments import as_bytes, as_folder, as_names, as_path, faults_in_python
 from benchfw.api.planning import Planned, bring_data, plan_suite, plan_tables
 from benchfw.api.result import MOST_LINES, RunResult
-from benchfw.api.running import execute_planned, on_cluster
+from benchfw.api.running import execute_planned, find_cluster
 from benchfw.api.watching import watch_run
 from benchfw.backends.threads import default_threads
 from benchfw.errors import BenchfwError
@@ -41,15 +43,15 @@ def run(
     fail_fast: bool = False,
     keep: str | Path | None = None,
     replay: bool = True,
-    dask: str | None = None,
+    executor: str | None = None,
     progress: bool | None = None,
 ) -> RunResult:
     """Run a suite, given as a dict, a path or a name, and return what it found.
 
     A dict holds what a suite file would: `{"problem": [{"use": "quadratic"}], "optimizer": [{"use": "gd"}]}`.
     The keywords are the options of `benchfw run`; `memory` is in bytes or a size such as "2GB", `timeout` in
-    seconds, `dask` a scheduler's address or file, or 'local'. `progress` shows how far the run is: by default
-    in a notebook and in a terminal. Trials that the store has are not run again.
+    seconds, `executor` what runs trials elsewhere, NAME or NAME:ADDRESS. `progress` shows how far the run is:
+    by default in a notebook and in a terminal. Trials that the store has are not run again.
     """
     options = Options(
         jobs=jobs,
@@ -71,20 +73,22 @@ def run(
         planned = plan_suite(suite, names, changes)
     else:
         raise BenchfwError(f"suite must be a dict, a path or a name, got {type(suite).__name__}")
-    return run_with_progress(planned, as_path(store, "store"), options, dask, progress)
+    return run_with_progress(planned, as_path(store, "store"), options, executor, progress)
 
 
 def run_with_progress(
-    planned: Planned, store: Path, options: Options, dask: str | None, progress: bool | None
+    planned: Planned, store: Path, options: Options, executor: str | None, progress: bool | None
 ) -> RunResult:
     """Run a planned suite, and show how far it is."""
     if progress is not None and not isinstance(progress, bool):
         raise BenchfwError(f"progress must be True, False or None, got {progress!r}")
+    cluster = find_cluster(executor, planned.registry, options, _print_note)
+    options = replace(options, cluster=cluster)
     bring_data(planned)
     begun: list[int] = []
     try:
         with (
-            on_cluster(dask, options, _print_note) as where,
+            cluster or contextlib.nullcontext(),
             watch_run(planned.suite.title, progress, live=options.jobs > 0) as show,
         ):
 
@@ -94,7 +98,7 @@ def run_with_progress(
                 show(event)
 
             with Store(store, create=True) as opened:
-                done = execute_planned(planned, opened, where, listen)
+                done = execute_planned(planned, opened, options, listen)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_describe_interruption(store, begun)) from None
     return RunResult(done, planned.registry)

@@ -153,13 +153,10 @@ def find_stored(
 
 
 def _environment(suite: Suite, trials: Sequence[Trial], registry: Registry, options: Options) -> Environment:
-    """Return that of the machine that will run the trials; workers unlike this client are refused."""
+    """Return that of the machines that will run the trials."""
     if options.cluster is None:
         return replace(gather(suite.backends, options.threads), jobs=options.jobs)
-    from benchfw.harness.dask.survey import survey_request, versions
-
-    request = survey_request(trials, registry, suite.backends, options.threads)
-    return options.cluster.inspect(request, versions(registry, request))
+    return options.cluster.inspect(trials, options.terms_of(suite, registry))
 
 
 def _absolute(sources: Sequence[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Which executor runs the trials of a run: processes here, workers of a cluster, or this process."""
+"""Which executor runs the trials of a run: processes here, that of a cluster, or this process."""
 
 from __future__ import annotations
 
@@ -21,23 +21,14 @@ def make_executor(agenda: Agenda, registry: Registry, options: Options, *, again
     """Return what runs the trials of an agenda; `again` is for a replay, which keeps no files."""
     if options.jobs == 0:
         return InlineExecutor(registry, threads=options.threads, keep_in="" if again else options.keep_in)
-    timeout = options.timeout_of(agenda.suite.budget)
     if options.cluster is not None:
-        from benchfw.harness.dask.executor import DaskExecutor
-        from benchfw.harness.dask.worker import WorkerTerms, pack
-
-        isolation = agenda.environment.isolation
-        objects = pack_objects(registry.objects)
-        terms = WorkerTerms(
-            pack(registry.sources), options.threads, timeout, options.memory, isolation, objects
-        )
-        return DaskExecutor(options.cluster, terms, registry.note)
+        return options.cluster.start(options.terms_of(agenda.suite, registry))
     memory = options.memory if options.memory is not None else total_memory() // options.jobs
     return LocalExecutor(
         registry.sources,
         jobs=options.jobs,
         threads=options.threads,
-        timeout=timeout,
+        timeout=options.timeout_of(agenda.suite.budget),
         memory=memory,
         devices=find_devices(dict.fromkeys(first.backend for first in agenda.trials.firsts)),
         device_memory=options.memory,

@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchfw.backends.threads import default_threads
 from benchfw.errors import BenchfwError
+from benchfw.harness.cluster import Cluster, Terms
 from benchfw.parameters import fits
 from benchfw.records import Budget, Isolation
-
-if TYPE_CHECKING:
-    from benchfw.harness.dask.cluster import Cluster
+from benchfw.registry import Registry
+from benchfw.suite import Suite
 
 BUDGETS_OF_SECONDS = 10.0  # a trial may take so many times its own, metrics and set-up included
 GRACE_SECONDS = 60.0
@@ -58,10 +57,6 @@ class Options:
             raise BenchfwError(f'isolation must be "trial" or "worker", got {self.isolation!r}')
         if self.keep_in and Path(self.keep_in).is_file():
             raise BenchfwError(f"keep must name a folder, and {self.keep_in} is a file; give another")
-        if self.keep_in and self.cluster is not None:
-            raise BenchfwError(
-                "files are kept on this machine, and a cluster runs trials elsewhere; leave out --keep"
-            )
         if self.jobs == 0 and self.isolation is not None:
             raise BenchfwError(
                 "isolation needs worker processes, and 0 jobs have none; leave one of them out"
@@ -76,3 +71,8 @@ class Options:
         if self.timeout is None and budget.seconds is not None:
             return BUDGETS_OF_SECONDS * budget.seconds + GRACE_SECONDS
         return self.timeout
+
+    def terms_of(self, suite: Suite, registry: Registry) -> Terms:
+        """Return how a cluster is to run every trial of a suite."""
+        timeout, isolation = self.timeout_of(suite.budget), self.isolation_of(suite.isolation)
+        return Terms(registry, tuple(suite.backends), self.threads, timeout, self.memory, isolation)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 KINDS = (
     "problem", "estimator", "optimizer", "distribution", "dataset", "figure", "tuner", "importer", "exporter",
+    "executor",
 )  # fmt: skip
 PARAMETRIC = frozenset({"problem", "estimator", "optimizer", "distribution"})
 NESTABLE = frozenset({"estimator", "optimizer", "distribution"})

@@ -196,7 +196,7 @@ def test_a_trial_runs_again_in_this_process(ran, folder):
         (lambda _: benchfw.run(TABLES, quick=1), "quick must be True or False, got 1"),
         (lambda _: benchfw.run(TABLES, repetitions=True), "repetitions must be a whole number from 1, got T"),
         (lambda _: benchfw.run(TABLES, isolation="x"), 'isolation must be "trial" or "worker", got \'x\''),
-        (lambda _: benchfw.run(TABLES, dask=3), "dask must be 'local', a scheduler's address"),
+        (lambda _: benchfw.run(TABLES, executor=3), "executor must be a text, NAME or NAME:ADDRESS, got 3"),
         (lambda _: benchfw.run(TABLES, plugins=""), "plugins must be a name or a list of names, got ''"),
         (lambda _: benchfw.load(True), 'run must be the number of a run or "last", got bool'),
     ],

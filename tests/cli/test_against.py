@@ -117,7 +117,7 @@ def test_a_method_that_now_fails_is_a_failure(repository):
     [
         (("--against", "nowhere"), "--against nowhere: unknown revision; give a commit"),
         (("--against", "HEAD", "--jobs", "2"), "--against runs one trial at a time; leave out --jobs"),
-        (("--against", "HEAD", "--dask", "local"), "--against runs on this machine; leave out --dask and"),
+        (("--against", "HEAD", "--dask", "local"), "--against runs on this machine; leave out --executor,"),
         (("--against", "HEAD", "--keep", "kept"), "--against keeps no files; leave out --keep"),
     ],
 )

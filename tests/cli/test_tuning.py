@@ -112,7 +112,11 @@ def test_exports_keep_tuning_apart(cli, suite):
 
 
 @pytest.mark.parametrize(
-    "options", [("--jobs", "2"), pytest.param(("--dask", "local", "--jobs", "2"), marks=pytest.mark.thorough)]
+    "options",
+    [
+        ("--jobs", "2"),
+        pytest.param(("--dask", "local", "--jobs", "2"), marks=[pytest.mark.thorough, pytest.mark.families]),
+    ],
 )
 def test_the_choice_does_not_depend_on_who_runs_the_trials(cli, suite, options):
     quick = ("--no-report", "--no-replay")

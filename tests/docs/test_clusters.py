@@ -14,7 +14,7 @@ import yaml
 
 pytestmark = [
     pytest.mark.thorough,
-    pytest.mark.skipif(importlib.util.find_spec("distributed") is None, reason="needs the extra dask"),
+    pytest.mark.skipif(importlib.util.find_spec("benchfw_cluster") is None, reason="needs benchfw-cluster"),
 ]
 
 ROOT = Path(__file__).parents[2]

@@ -96,15 +96,22 @@ def windows(tmp_path):
         "benchfw",
         *(
             f"benchfw_{each}"
-            for each in ("datasets", "firstorder", "kernelmachines", "site", "spectral", "variational")
+            for each in (
+                "datasets",
+                "exchange",
+                "firstorder",
+                "kernelmachines",
+                "site",
+                "spectral",
+                "variational",
+            )
         ),
     ],
 )
 def test_every_module_is_imported_on_a_system_without_posix(windows, package):
-    """But for those that import Dask, which has its own modules for each system."""
     found = pytest.importorskip(package)
     names = [each.name for each in pkgutil.walk_packages(found.__path__, f"{package}.")]
-    names = [each for each in names if not each.endswith("__main__") and "dask" not in each]
+    names = [each for each in names if not each.endswith("__main__")]
     assert names
     code = f"import importlib\nfor each in {names}: importlib.import_module(each)\n"
     done = windows("-c", code)

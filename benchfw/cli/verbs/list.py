@@ -26,6 +26,7 @@ KINDS = (
     "backends",
     "tuners",
     "exporters",
+    "executors",
 )
 
 
@@ -42,7 +43,7 @@ def command(kind: str | None, plugins: tuple[str, ...], as_json: bool) -> None:
     """List what can be named in a suite, or by an option.
 
     KIND is one of suites, problems, estimators, optimizers, distributions, kernels, datasets, backends,
-    tuners, exporters. Without it, the names of all of them; with it, a line on each.
+    tuners, exporters, executors. Without it, the names of all of them; with it, a line on each.
 
     \b
     Examples:

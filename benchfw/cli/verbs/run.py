@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,24 +75,12 @@ def _parse_wait(_context: click.Context, _option: click.Parameter, value: str | 
     help="Worker processes at a time; 0 runs trials in this process, for a debugger, without limits.",
 )
 @click.option(
-    "--dask",
-    metavar="ADDRESS",
-    help="Run on a Dask cluster: tcp://HOST:PORT, a scheduler file, or 'local' (--jobs workers here).",
+    "--executor",
+    metavar="NAME[:ADDRESS]",
+    help="Run trials elsewhere, by what a plugin adds: `benchfw list executors`.",
 )
-@click.option(
-    "--slurm",
-    type=click.IntRange(min=1),
-    metavar="JOBS",
-    help="Run on this many SLURM jobs, from a login node; with --dry-run, print the script of one.",
-)
-@click.option(
-    "--slurm-set",
-    "slurm_settings",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="What each SLURM job asks for, as in cores=32, memory=120GB, queue=compute, walltime=08:00:00; "
-    "repeatable.  [default: jobqueue.slurm in the configuration of Dask]",
-)
+@click.option("--dask", metavar="ADDRESS", help="Short for --executor dask:ADDRESS (benchfw-cluster).")
+@click.option("--slurm", metavar="JOBS", help="Short for --executor slurm:JOBS (benchfw-cluster).")
 @click.option(
     "--threads",
     type=click.IntRange(min=1),
@@ -177,9 +167,9 @@ def command(
     repetitions: int | None,
     quick: bool,
     jobs: int,
+    executor: str | None,
     dask: str | None,
-    slurm: int | None,
-    slurm_settings: tuple[str, ...],
+    slurm: str | None,
     threads: int | None,
     timeout: float | None,
     memory: int | None,
@@ -215,7 +205,7 @@ def command(
       benchfw run --from-bundle paper.zip
       benchfw run tracked --against main
       benchfw run paper.toml --require-claims
-      benchfw run large.toml --slurm 8 --slurm-set cores=32 --slurm-set memory=120GB --threads 4
+      benchfw run large.toml --dask tcp://node1:8786 --threads 4
 
     Exit codes: 0 done; 1 a trial failed, crashed, timed out or ran out of memory (not while tuning), all
     trials were skipped, --against found a regression, or --require-claims found a claim that is not shown
@@ -223,7 +213,7 @@ def command(
     130 interrupted, finished trials kept.
     """
     from benchfw.api.planning import plan_bundle, plan_suites
-    from benchfw.api.running import on_cluster
+    from benchfw.api.running import find_cluster
     from benchfw.backends.threads import default_threads
     from benchfw.harness.options import Options
 
@@ -246,29 +236,27 @@ def command(
     else:
         planned = [each for name in suites for each in plan_suites(name, plugins, changes, try_plugin)]
     from benchfw.cli.execution import print_not_loaded, run_all
-    from benchfw.cli.slurm import print_script, read_jobs, slurm_address
 
     print_not_loaded(each.registry for each in planned)
-    _check_side_by_side(against, options, dask or slurm)
+    executor = _join_executor(executor, dask, slurm)
+    _check_side_by_side(against, options, executor)
     if require_claims:
         _check_claims_required(planned, against=against)
-    _warn_of_limits(options, dask)
-    slurm_jobs = read_jobs(slurm, slurm_settings, dask, options)
-    if slurm_jobs and dry_run:
-        print_script(slurm_jobs, planned)
+    cluster = find_cluster(executor, planned[0].registry, options, _print_note)
+    _warn_of_limits(options, elsewhere=cluster is not None)
+    if dry_run and cluster and (shown := cluster.preview(sum(len(each.trials) for each in planned))):
+        click.echo(shown)
         return
-    with (
-        slurm_address(slurm_jobs, dask, _print_note) as address,
-        on_cluster(address, options, _print_note) as where,
-    ):
+    options = replace(options, cluster=cluster)
+    with cluster or contextlib.nullcontext():
         if packed:
             from benchfw.cli.preview import print_differences
 
-            print_differences(packed, planned[0], store, where)
+            print_differences(packed, planned[0], store, options)
         if dry_run:
             from benchfw.cli.plans import print_plans
 
-            print_plans(planned, store, where, as_json=as_json)
+            print_plans(planned, store, options, as_json=as_json)
             return
         if wait_quiet is not None:
             from benchfw.api.progress import show_waiting
@@ -277,11 +265,11 @@ def command(
         if against is not None:
             from benchfw.cli.execution import run_and_compare
 
-            sys.exit(run_and_compare(planned, against, store, where, events, as_json=as_json))
+            sys.exit(run_and_compare(planned, against, store, options, events, as_json=as_json))
         code = run_all(
             planned,
             store,
-            where,
+            options,
             events,
             page=not no_report,
             as_json=as_json,
@@ -296,14 +284,14 @@ def _print_note(line: str) -> None:
     click.echo(f"benchfw: {printable(line)}", err=True)
 
 
-def _warn_of_limits(options: Options, dask: str | None) -> None:
-    """Say what this machine cannot give the trials."""
+def _warn_of_limits(options: Options, *, elsewhere: bool) -> None:
+    """Say what this machine cannot give its trials; with an executor, only --jobs says that some are here."""
     from benchfw.system import CAN_LIMIT_MEMORY, NO_MEMORY_LIMIT
 
     if options.memory is not None and not CAN_LIMIT_MEMORY:
         click.echo(f"benchfw: this system has {NO_MEMORY_LIMIT}", err=True)
     cores = os.cpu_count() or 1
-    if options.jobs * options.threads > cores and dask in {None, "local"}:
+    if options.jobs * options.threads > cores and (options.jobs > 1 or not elsewhere):
         click.echo(
             f"benchfw: {options.jobs} jobs of {options.threads} threads on {cores} cores will disturb each "
             "other's times; use fewer --jobs or --threads",
@@ -311,14 +299,24 @@ def _warn_of_limits(options: Options, dask: str | None) -> None:
         )
 
 
-def _check_side_by_side(against: str | None, options: Options, cluster: str | int | None) -> None:
+def _join_executor(executor: str | None, dask: str | None, slurm: str | None) -> str | None:
+    """Return what is to run trials elsewhere, however it was given."""
+    short = {"dask": dask, "slurm": slurm}
+    given = [f"{name}:{address}" for name, address in short.items() if address is not None]
+    given += [] if executor is None else [executor]
+    if len(given) > 1:
+        raise BenchfwError("--executor, --dask and --slurm all say where trials run; give one of them")
+    return given[0] if given else None
+
+
+def _check_side_by_side(against: str | None, options: Options, executor: str | None) -> None:
     """Raise a BenchfwError for options of a run that --against, with its two sides in turn, does not have."""
     if against is None:
         return
     if options.jobs != 1:
         raise BenchfwError("--against runs one trial at a time; leave out --jobs")
-    if cluster is not None:
-        raise BenchfwError("--against runs on this machine; leave out --dask and --slurm")
+    if executor is not None:
+        raise BenchfwError("--against runs on this machine; leave out --executor, --dask and --slurm")
     if options.keep_in:
         raise BenchfwError("--against keeps no files; leave out --keep")
 

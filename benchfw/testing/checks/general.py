@@ -154,7 +154,7 @@ def parameters_kept(subject: Subject) -> None:
     advice="define the class or the kernel at the top of its module, and hold no lambda, lock or open file",
 )
 def picklable(subject: Subject) -> None:
-    """It can be pickled, as the worker processes and Dask need."""
+    """It can be pickled, as worker processes need."""
     made = subject.entry.factory if subject.kind == "kernel" else subject.build()
     try:
         twin = pickle.loads(pickle.dumps(made))  # noqa: S301 - just written

@@ -20,12 +20,12 @@ from distributed import Worker, WorkerPlugin, get_worker
 
 from benchfw.backends import Device
 from benchfw.errors import BenchfwError
-from benchfw.harness.dask.survey import MachineSurvey, SurveyRequest, survey_apart
 from benchfw.harness.environment import total_memory
 from benchfw.harness.events import Finished
 from benchfw.harness.workers.executor import LocalExecutor
 from benchfw.records import Isolation, Trial
 from benchfw.sources import Modules
+from benchfw_cluster.survey import MachineSurvey, SurveyRequest, survey_apart
 
 IDLE_SECONDS = 30.0  # after which processes without a trial end: the client may have died without a word
 

@@ -1,6 +1,6 @@
 """What a machine would run a trial with: its facts, the versions of all that decides records, its GPUs.
 
-`python -m benchfw.harness.dask.survey` answers a request in JSON on standard input. A Dask worker asks it in
+`python -m benchfw_cluster.survey` answers a request in JSON on standard input. A Dask worker asks it in
 a process of its own, so that what is compared is what the process of a trial would find.
 """
 
@@ -135,7 +135,7 @@ def survey_apart(request: SurveyRequest) -> MachineSurvey:
                     "path_of_programs": os.environ.get("PYTHONPATH", ""),
                 }
             ),
-            env={**os.environ, "PYTHONPATH": str(Path(benchfw.__file__).parent.parent)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, _homes()))},
             capture_output=True,
             text=True,
             timeout=SURVEY_SECONDS,
@@ -154,6 +154,11 @@ def survey_apart(request: SurveyRequest) -> MachineSurvey:
     return MachineSurvey(
         **{**answer, "environment": environment, "devices": tuple(Device(*each) for each in devices)}
     )
+
+
+def _homes() -> set[Path]:
+    """Return the folders that the core and this package are imported from, which may be on no usual path."""
+    return {Path(benchfw.__file__).parents[1], Path(__file__).parents[1]}
 
 
 def main() -> None:

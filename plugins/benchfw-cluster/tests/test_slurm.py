@@ -7,17 +7,18 @@ import sys
 import pytest
 
 from benchfw.errors import BenchfwError
-from benchfw.harness.dask.slurm import SlurmJobs, read_settings
+from benchfw_cluster.slurm import SlurmJobs, read_jobs
 
 pytestmark = [
     pytest.mark.workers,
     pytest.mark.skipif(
         importlib.util.find_spec("dask_jobqueue") is None,
-        reason="dask-jobqueue is not installed; pip install 'benchfw[slurm]'",
+        reason="dask-jobqueue is not installed; pip install 'benchfw-cluster[slurm]'",
     ),
 ]
 
-JOB = ("--slurm", 2, "--slurm-set", "cores=2", "--slurm-set", "memory=2GB")
+JOBS = "2 cores=2 memory=2GB"
+JOB = ("--slurm", JOBS)
 
 # it runs the script at once, beside itself, and gives the process id for the number of the job
 SBATCH = """#!/bin/sh
@@ -47,9 +48,12 @@ def slurm(tmp_path, monkeypatch):
 
 
 def test_settings_are_numbers_texts_and_lists():
-    given = ["cores=32", "walltime=08:00:00", "memory='120 GB'", "job-extra-directives=--exclusive"]
-    given += ["job_script_prologue=source venv/bin/activate", 'job_script_prologue=["export A=1"]']
-    assert read_settings(given) == {
+    jobs = read_jobs(
+        "3 cores=32 walltime=08:00:00 memory='120 GB' job-extra-directives=--exclusive "
+        """'job_script_prologue=source venv/bin/activate' 'job_script_prologue=["export A=1"]'"""
+    )
+    assert jobs.count == 3
+    assert jobs.settings == {
         "cores": 32,
         "walltime": "08:00:00",
         "memory": "120 GB",
@@ -59,7 +63,7 @@ def test_settings_are_numbers_texts_and_lists():
 
 
 def test_a_dry_run_prints_the_script_of_a_job_and_submits_none(cli):
-    done = cli("run", "bowls.toml", *JOB, "--slurm-set", "queue=compute", "--dry-run")
+    done = cli("run", "bowls.toml", "--slurm", f"{JOBS} queue=compute", "--dry-run")
     assert done.returncode == 0, done.stderr
     for line in ("#SBATCH -p compute", "#SBATCH --cpus-per-task=2", "#SBATCH --exclusive"):
         assert line in done.stdout.splitlines()
@@ -71,16 +75,18 @@ def test_a_dry_run_prints_the_script_of_a_job_and_submits_none(cli):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (JOB, "--slurm needs sbatch, which this machine does not have"),
-        (("--slurm", 2), "--slurm must know what a job asks for; give --slurm-set cores=32"),
-        ((*JOB, "--slurm-set", "corse=2"), "--slurm-set knows no 'corse'; did you mean 'cores'?"),
-        ((*JOB, "--slurm-set", "cores"), "--slurm-set takes KEY=VALUE, as in cores=32, got 'cores'"),
-        ((*JOB, "--slurm-set", "cores=few"), "cores of a SLURM job must be a whole number from 1, got 'few'"),
-        ((*JOB, "--slurm-set", "memory=much"), "--slurm cannot make a job of these settings"),
+        (JOB, "SLURM jobs need sbatch, which this machine does not have"),
+        (("--slurm", 2), "SLURM must know what a job asks for, as in '8 cores=32 memory=120GB'"),
+        (("--slurm", f"{JOBS} corse=2"), "SLURM's jobs have no setting 'corse'; did you mean 'cores'?"),
+        (("--slurm", f"{JOBS} cores"), "a setting of SLURM's jobs is KEY=VALUE, as in cores=32, got 'cores'"),
+        (("--slurm", f"{JOBS} cores=few"), "cores of a SLURM job must be a whole number from 1, got 'few'"),
+        (("--slurm", f"{JOBS} memory=much"), "SLURM can have no job of these settings"),
+        (("--slurm", "cores=2"), "SLURM takes a number of jobs and what each asks for, as in '8 cores=32"),
+        (("--slurm", "0"), "SLURM takes a number of jobs and what each asks for, as in '8 cores=32"),
+        (("--slurm", "2 'cores=2"), "SLURM takes a number of jobs and what each asks for, as in '8 cores=32"),
         ((*JOB, "--threads", 4), "a SLURM job has 2 cores and a trial asks for 4 threads"),
-        ((*JOB, "--dask", "local"), "--slurm starts a Dask cluster, --dask names one"),
+        ((*JOB, "--dask", "local"), "--executor, --dask and --slurm all say where trials run"),
         ((*JOB, "--jobs", 2), "--jobs is for this machine"),
-        (("--slurm-set", "cores=2"), "--slurm-set needs --slurm; add --slurm JOBS"),
     ],
 )
 def test_what_cannot_be_submitted_is_refused_in_one_sentence(cli, words, sentence):
@@ -109,7 +115,7 @@ def test_without_dask_jobqueue_the_extra_is_named(monkeypatch):
         return real(name, *arguments, **options)
 
     monkeypatch.setattr(builtins, "__import__", hidden)
-    with pytest.raises(BenchfwError, match=r"pip install 'benchfw\[slurm\]'"):
+    with pytest.raises(BenchfwError, match=r"pip install 'benchfw-cluster\[slurm\]'"):
         SlurmJobs(1).script()
 
 
@@ -117,7 +123,7 @@ def test_without_dask_jobqueue_the_extra_is_named(monkeypatch):
 def test_a_run_on_slurm_waits_for_its_jobs_and_cancels_them(slurm, cli):
     slurm("sbatch", SBATCH)
     slurm("scancel", SCANCEL)
-    done = cli.in_process("run", "bowls.toml", "--no-report", *JOB, "--slurm-set", "death_timeout=60")
+    done = cli.in_process("run", "bowls.toml", "--no-report", "--slurm", f"{JOBS} death_timeout=60")
     assert done.returncode == 0, done.stderr
     assert "waiting for 2 SLURM jobs" in done.stderr
     assert "8 trials (8 done)" in done.stdout

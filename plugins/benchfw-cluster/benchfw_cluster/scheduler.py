@@ -5,24 +5,24 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import pkgutil
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import benchfw
+import dask
+from distributed import Client, Future, LocalCluster, Security
+from distributed.utils import silence_logging_cmgr
+
 from benchfw.backends import Device, is_on_device
 from benchfw.errors import BenchfwError
-from benchfw.harness.dask.survey import MachineSurvey, SurveyRequest
-from benchfw.harness.dask.worker import pack
 from benchfw.harness.environment import project
 from benchfw.provenance import Environment
-
-if TYPE_CHECKING:
-    from distributed import Client, Future
+from benchfw_cluster.survey import MachineSurvey, SurveyRequest
+from benchfw_cluster.worker import pack, survey_here
 
 FIRST_WORKER_SECONDS = 60  # that the first worker of a cluster may take to come
 SCHEDULER_FILE_SECONDS = 60  # that a scheduler which was just started may take to write its file
@@ -40,7 +40,7 @@ class WorkerSlot:
     devices: list[Device]
 
 
-class Cluster:
+class Scheduler:
     """A connection to a scheduler; what its workers were asked last, and what they must answer."""
 
     def __init__(self, client: Client, address: str) -> None:
@@ -68,8 +68,6 @@ class Cluster:
 
     def ask(self, address: str) -> Future:
         """Ask one worker for its survey."""
-        from benchfw.harness.dask.worker import survey_here
-
         plugins = pack(self._request.sources)
         return self.client.submit(survey_here, plugins, self._request, workers=[address], pure=False)
 
@@ -102,15 +100,11 @@ class Cluster:
         except TimeoutError:
             raise BenchfwError(f"the Dask cluster at {self.address} has no workers; start some") from None
         # before anything of benchfw is sent to where it may be absent
-        found = self.client.run(pkgutil.resolve_name, "benchfw:__version__", on_error="return")
-        here = benchfw.__version__
-        _refuse(
-            {
-                address: [f"benchfw is {its if isinstance(its, str) else 'absent'} there and {here} here"]
-                for address, its in found.items()
-                if its != here
-            }
-        )
+        for package in ("benchfw", "benchfw-cluster"):
+            found, here = self.client.run(version, package, on_error="return"), version(package)
+            unlike = {address: its for address, its in found.items() if its != here}
+            told = {address: its if isinstance(its, str) else "absent" for address, its in unlike.items()}
+            _refuse({address: [f"{package} is {its} there and {here} here"] for address, its in told.items()})
 
     def _surveys(self) -> dict[str, MachineSurvey]:
         """Return the survey of every worker that stays."""
@@ -179,17 +173,11 @@ def _words(description: Mapping[str, str]) -> str:
 @contextlib.contextmanager
 def connected(
     address: str, jobs: int, threads: int, note: Callable[[str], None] = lambda _: None
-) -> Iterator[Cluster]:
-    """Yield a cluster: that of a scheduler's address or file, or 'local', made here with a worker a job.
+) -> Iterator[Scheduler]:
+    """Yield a connection to the scheduler at an address or in a file; 'local' makes one, with a worker a job.
 
     `note` gets a line when a file is waited for.
     """
-    try:
-        import dask
-        from distributed import Client, LocalCluster, Security
-        from distributed.utils import silence_logging_cmgr
-    except ImportError:
-        raise BenchfwError("--dask needs dask.distributed; pip install 'benchfw[dask]'") from None
     if address.startswith("tls:") and not Security().get_connection_args("client").get("ssl_context"):
         raise BenchfwError(
             f"'{address}' needs certificates: set distributed.comm.tls.client.cert and .key in the "
@@ -220,7 +208,7 @@ def connected(
                 f"no Dask scheduler answers at '{address}' ({fault}); give tcp://HOST:PORT, a scheduler file "
                 "or 'local'"
             ) from None
-        yield Cluster(stack.enter_context(client), address)
+        yield Scheduler(stack.enter_context(client), address)
 
 
 def _await_address(file: Path, note: Callable[[str], None]) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -17,6 +18,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import dask
+from distributed.utils import silence_logging_cmgr
+
 from benchfw.errors import BenchfwError, nearest
 
 SETTINGS = (
@@ -26,7 +30,7 @@ SETTINGS = (
 )  # fmt: skip
 LISTS = frozenset({"job_directives_skip", "job_extra_directives", "job_script_prologue", "worker_extra_args"})
 ALONE = ["--exclusive"]  # trials of others on the same machine would disturb the times
-EXAMPLE = "--slurm-set cores=32 --slurm-set memory=120GB"
+EXAMPLE = "8 cores=32 memory=120GB"
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class SlurmJobs:
             script: str = job(scheduler=scheduler, name=name, **self._options()).job_script()
         except (ValueError, TypeError) as fault:
             said = str(fault).strip().partition("\n")[0]
-            raise BenchfwError(f"--slurm cannot make a job of these settings ({said})") from None
+            raise BenchfwError(f"SLURM can have no job of these settings ({said})") from None
         return script
 
     @contextlib.contextmanager
@@ -54,8 +58,6 @@ class SlurmJobs:
         """
         script = self.script()
         _check_with_slurm(script)
-        from distributed.utils import silence_logging_cmgr
-
         options = self._options()
         start = partial(_load_jobqueue().SLURMCluster, scheduler_options=_scheduler_options())
         with silence_logging_cmgr(logging.CRITICAL), start(**options, silence_logs=False) as cluster:
@@ -76,14 +78,12 @@ class SlurmJobs:
 
     def _options(self) -> dict[str, Any]:
         """Return what is given to dask-jobqueue: one Dask worker a job, which has all its cores."""
-        import dask
-
         _load_jobqueue()  # with it come its defaults
         configured = dask.config.get("jobqueue.slurm")
         found = {name: self.settings.get(name, configured.get(name.replace("_", "-"))) for name in SETTINGS}
         if found["cores"] is None or found["memory"] is None:
             raise BenchfwError(
-                f"--slurm must know what a job asks for; give {EXAMPLE}, or set jobqueue.slurm in the "
+                f"SLURM must know what a job asks for, as in '{EXAMPLE}'; or set jobqueue.slurm in the "
                 "configuration of Dask"
             )
         if type(found["cores"]) is not int or found["cores"] < 1:
@@ -93,6 +93,20 @@ class SlurmJobs:
         return {**found, "processes": 1, "job_name": "benchfw"}
 
 
+def read_jobs(text: str) -> SlurmJobs:
+    """Return the jobs that a text such as "8 cores=32 memory=120GB" asks for, with quotes as in a shell."""
+    try:
+        count, *settings = shlex.split(text)
+        jobs = int(count)
+    except ValueError:
+        jobs = 0
+    if jobs < 1:
+        raise BenchfwError(
+            f"SLURM takes a number of jobs and what each asks for, as in '{EXAMPLE}', got '{text}'"
+        )
+    return SlurmJobs(jobs, read_settings(settings))
+
+
 def read_settings(given: Sequence[str]) -> dict[str, Any]:
     """Return settings from texts such as cores=32; a list is written as in TOML, or one setting an item."""
     settings: dict[str, Any] = {}
@@ -100,9 +114,9 @@ def read_settings(given: Sequence[str]) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         name = name.strip().replace("-", "_")
         if not equals:
-            raise BenchfwError(f"--slurm-set takes KEY=VALUE, as in cores=32, got '{text}'")
+            raise BenchfwError(f"a setting of SLURM's jobs is KEY=VALUE, as in cores=32, got '{text}'")
         if name not in SETTINGS:
-            raise BenchfwError(f"--slurm-set knows no '{name}'{nearest(name, SETTINGS)}")
+            raise BenchfwError(f"SLURM's jobs have no setting '{name}'{nearest(name, SETTINGS)}")
         found = _read_value(value.strip())
         if name in LISTS:
             items = found if isinstance(found, list) else [value.strip()]
@@ -126,13 +140,11 @@ def _load_jobqueue() -> Any:
         import dask_jobqueue
         import dask_jobqueue.slurm
     except ImportError:
-        raise BenchfwError("--slurm needs dask-jobqueue; pip install 'benchfw[slurm]'") from None
+        raise BenchfwError("SLURM jobs need dask-jobqueue; pip install 'benchfw-cluster[slurm]'") from None
     return dask_jobqueue
 
 
 def _scheduler_options() -> dict[str, Any]:
-    import dask
-
     return {
         "dashboard": False,
         "dashboard_address": ":0",
@@ -144,8 +156,8 @@ def _check_with_slurm(script: str) -> None:
     """Raise a BenchfwError if SLURM would not take the job, or is not here."""
     if shutil.which("sbatch") is None:
         raise BenchfwError(
-            "--slurm needs sbatch, which this machine does not have; run it on a login node of the cluster, "
-            "or add --dry-run to see the job script"
+            "SLURM jobs need sbatch, which this machine does not have; run it on a login node of the "
+            "cluster, or add --dry-run to see the job script"
         )
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "job.sh")

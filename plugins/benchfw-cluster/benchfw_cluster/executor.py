@@ -14,17 +14,16 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+from distributed import Future
 
 from benchfw.backends import Device
 from benchfw.errors import BenchfwError
-from benchfw.harness.dask.cluster import POLL_SECONDS, Cluster, WorkerSlot
-from benchfw.harness.dask.worker import WorkerPool, WorkerTerms, run_here
 from benchfw.harness.events import Event, Finished, Started, TrialQueue, Waiting, needs_device
 from benchfw.records import Cell, Ending, Outcome, Status, Trial
-
-if TYPE_CHECKING:
-    from distributed import Future
+from benchfw_cluster.scheduler import POLL_SECONDS, Scheduler, WorkerSlot
+from benchfw_cluster.worker import WorkerPool, WorkerTerms, run_here
 
 TASK_SECONDS = 0.1  # of trials that travel in one task
 SHORTEST_TRIAL = 0.002  # seconds that a trial is taken to last at least
@@ -45,9 +44,9 @@ class Task(NamedTuple):
 class DaskExecutor:
     """Trials as tasks of a cluster that has been inspected."""
 
-    def __init__(self, cluster: Cluster, terms: WorkerTerms, note: Callable[[str], None]) -> None:
-        self._cluster, self._client, self._note = cluster, cluster.client, note
-        self._slots = dict(cluster.worker_slots)
+    def __init__(self, scheduler: Scheduler, terms: WorkerTerms, note: Callable[[str], None]) -> None:
+        self._scheduler, self._client, self._note = scheduler, scheduler.client, note
+        self._slots = dict(scheduler.worker_slots)
         self._name = f"benchfw-{uuid.uuid4().hex[:12]}"
         self._tasks: dict[str, Task] = {}
         self._asked: dict[str, tuple[str, Future]] = {}
@@ -191,26 +190,26 @@ class DaskExecutor:
         self._known &= set(present)  # one that comes back is asked again
         for address in set(present) - self._known:
             self._known.add(address)
-            future = self._cluster.ask(address)
+            future = self._scheduler.ask(address)
             self._asked[future.key] = address, future
             future.add_done_callback(self._ended.put)
         if not self._tasks and monotonic() - self._went_on > NO_WORKER_SECONDS:
             raise BenchfwError(
-                f"no worker of the Dask cluster at {self._cluster.address} can run what is left; finished "
+                f"no worker of the Dask cluster at {self._scheduler.address} can run what is left; finished "
                 "trials are kept, and the same command continues from there"
             )
 
     def _gone(self, fault: BaseException) -> BenchfwError:
         return BenchfwError(
-            f"the Dask scheduler at {self._cluster.address} is gone ({fault}); finished trials are kept, and "
-            "the same command continues from there"
+            f"the Dask scheduler at {self._scheduler.address} is gone ({fault}); finished trials are kept, "
+            "and the same command continues from there"
         )
 
     def _welcome(self, address: str, future: Future) -> None:
         """Use a worker that has come, if it is like the client."""
         try:
             found = self._fetch(future, address)
-            faults = self._cluster.faults(found)
+            faults = self._scheduler.faults(found)
         except BenchfwError as fault:
             faults = [str(fault)]
         except Exception:  # noqa: BLE001 - it went as it came, or will be asked again
@@ -219,4 +218,4 @@ class DaskExecutor:
         if faults:
             self._note(f"the Dask worker {address} joined late and was not used: {'; '.join(faults)}")
         else:
-            self._slots[address] = self._cluster.slot_of(address, found)
+            self._slots[address] = self._scheduler.slot_of(address, found)

@@ -1,7 +1,6 @@
 """`benchfw run --dask` with a real scheduler and real workers: the records of one machine, and its walls."""
 
 import contextlib
-import importlib.util
 import json
 import os
 import re
@@ -15,13 +14,7 @@ from fixtures.cells import Notebook
 
 import benchfw
 
-pytestmark = [
-    pytest.mark.workers,
-    pytest.mark.skipif(
-        importlib.util.find_spec("distributed") is None,  # importing it takes a second of every collection
-        reason="dask.distributed is not installed; pip install 'benchfw[dask]'",
-    ),
-]
+pytestmark = pytest.mark.workers
 
 PATIENCE = 180  # seconds, against hanging: on a busy machine it takes a minute to start a cluster
 CALM = {
@@ -269,7 +262,8 @@ def test_objects_of_a_session_run_on_a_cluster_with_the_records_of_one_machine(
     cell = Notebook()(CELL)
     methods = {"slide": cell["slide"], "short": {"use": cell["slide"], "step": 0.1}}
     settings = {"budget": {"iterations": 20}, "repetitions": 2, "replay": False}
-    there = benchfw.compare(cell["Bowl"](), methods, dask=cluster.address, store="there.sqlite", **settings)
+    executor = f"dask:{cluster.address}"
+    there = benchfw.compare(cell["Bowl"](), methods, executor=executor, store="there.sqlite", **settings)
     here = benchfw.compare(cell["Bowl"](), methods, jobs=0, store="here.sqlite", **settings)
     columns = ["method", "repetition", "metric", "iteration", "cost", "value"]
     assert there.counts == {"done": 4}

@@ -7,21 +7,19 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("distributed", reason="dask.distributed is not installed; pip install 'benchfw[dask]'")
-
 from benchfw.backends import Device
 from benchfw.errors import BenchfwError
-from benchfw.harness.dask import survey
-from benchfw.harness.dask.cluster import POLL_SECONDS, Cluster, WorkerSlot, connected
-from benchfw.harness.dask.executor import DaskExecutor
-from benchfw.harness.dask.slurm import SETTINGS
-from benchfw.harness.dask.survey import MachineSurvey, SurveyRequest, survey_apart
-from benchfw.harness.dask.worker import pack
 from benchfw.harness.events import Finished
 from benchfw.provenance import Environment
 from benchfw.records import Ending, Outcome, Status
 from benchfw.registry import Registry
 from benchfw.sources import Modules
+from benchfw_cluster import survey
+from benchfw_cluster.executor import DaskExecutor
+from benchfw_cluster.scheduler import POLL_SECONDS, Scheduler, WorkerSlot, connected
+from benchfw_cluster.slurm import SETTINGS
+from benchfw_cluster.survey import MachineSurvey, SurveyRequest, survey_apart
+from benchfw_cluster.worker import pack
 
 CUPY = {"device": "Fake 9000", "cupy": "13.6"}
 
@@ -44,7 +42,7 @@ def inspect(monkeypatch):
     """Return a function that inspects a cluster whose workers answer as given, for trials of two threads."""
 
     def inspected(*answers):
-        cluster = Cluster(None, "tcp://scheduler")
+        cluster = Scheduler(None, "tcp://scheduler")
         monkeypatch.setattr(cluster, "_await_workers", lambda: None)
         surveys = {f"tcp://worker{number}": each for number, each in enumerate(answers)}
         monkeypatch.setattr(cluster, "_surveys", lambda: surveys)
@@ -125,7 +123,7 @@ def test_an_address_that_is_none_is_reported_in_one_line():
 def test_a_scheduler_file_that_is_not_written_yet_is_waited_for(monkeypatch, tmp_path):
     file, notes = tmp_path / "scheduler.json", []
     written = '{"address": "carrier-pigeon://roof"}'
-    monkeypatch.setattr("benchfw.harness.dask.cluster.sleep", lambda _: file.write_text(written))
+    monkeypatch.setattr("benchfw_cluster.scheduler.sleep", lambda _: file.write_text(written))
     with (
         pytest.raises(BenchfwError, match="unknown address scheme 'carrier-pigeon'"),  # it was read
         connected(str(file), 1, 1, notes.append),
@@ -138,7 +136,7 @@ def test_a_scheduler_file_that_is_not_written_yet_is_waited_for(monkeypatch, tmp
 def test_a_scheduler_file_that_stays_without_address_is_reported_with_the_command_that_writes_it(
     monkeypatch, tmp_path, content
 ):
-    monkeypatch.setattr("benchfw.harness.dask.cluster.SCHEDULER_FILE_SECONDS", 0.1)
+    monkeypatch.setattr("benchfw_cluster.scheduler.SCHEDULER_FILE_SECONDS", 0.1)
     file = tmp_path / "scheduler.json"
     if content is not None:
         file.write_text(content)
@@ -183,7 +181,7 @@ def test_a_run_without_dask_imports_none_of_it():
 def test_the_configuration_in_the_manual_has_names_that_benchfw_and_dask_know():
     import yaml
 
-    text = (Path(__file__).parent.parent.parent / "docs/clusters.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[3] / "docs/clusters.md").read_text(encoding="utf-8")
     found = [yaml.safe_load(each) for each in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)]
     slurm, _, tls = found
     assert {name.replace("-", "_") for name in slurm["jobqueue"]["slurm"]} <= {*SETTINGS}
@@ -239,7 +237,7 @@ class LosingFuture:
 
 
 def test_records_that_a_lost_worker_kept_are_made_by_another_at_once(make_trial):
-    cluster = Cluster(LosingClient(), "tcp://scheduler")
+    cluster = Scheduler(LosingClient(), "tcp://scheduler")
     cluster.worker_slots = {name: WorkerSlot(name, 1, []) for name in ("first", "second")}
     executor = DaskExecutor(cluster, terms=None, note=print)
     trials = [make_trial(repetition=number) for number in range(2)]

@@ -1,1 +1,0 @@
-"""Trials on a Dask cluster."""
