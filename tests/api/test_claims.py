@@ -59,33 +59,3 @@ def test_claims_about_a_target_at_which_runs_start_are_not_testable(tmp_path):
     result = benchfw.compare(flat, {"stop": stop, "other": stop}, claims=claims, **options)
     assert set(result.claims.standing) == {"not testable"}
     assert set(result.claims.reason) == {"the first answer meets the target in every run of 'stop'"}
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"claims": CLAIM}, "claims must be a list of dicts, got dict"),
-        ({"claims": [CLAIM, "fast"]}, "claims[1] must be a dict with 'says', got 'fast'"),
-        (
-            {"claims": [CLAIM | {"than": "slwo"}]},
-            "claims[0]: no method is labelled 'slwo'; did you mean 'slow'?",
-        ),
-        (
-            {"claims": [CLAIM], "target": None},
-            "claims[0]: it is about a target, and there is none; give target = { … }",
-        ),
-        (
-            {"claims": [CLAIM, CLAIM | {"says": "b", "ratio": {"below": -1}}]},
-            "claims[1]: a ratio is never below -1; it is positive",
-        ),
-        (
-            {"claims": [CLAIM | {"quantity": "gpa at the end"}]},
-            "claims[0]: 'gpa' is not a metric of problem 'slope'; did you mean 'gap'?",
-        ),
-        ({"target": {"gpa": 1}}, "target 'gpa' is not a metric of problem 'slope'; did you mean 'gap'?"),
-    ],
-)
-def test_a_mistake_in_claims_names_the_argument(tmp_path, options, said):
-    with pytest.raises(benchfw.BenchfwError) as fault:
-        compare_paces(tmp_path, **options)
-    assert str(fault.value) == said

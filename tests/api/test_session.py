@@ -161,54 +161,6 @@ def test_a_trial_runs_again_in_this_process(ran, folder):
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda _: benchfw.run("slidess.toml"), "no suite 'slidess.toml'"),
-        (lambda _: benchfw.run(3), "suite must be a dict, a path or a name, got int"),
-        (lambda _: benchfw.run({"problem": "bowl"}), "suite, [[problem]] 1: must be a dict with 'use'"),
-        (lambda _: benchfw.run({**TABLES, "seed": None}), "suite: 'seed' is None; give a number"),
-        (lambda _: benchfw.run({**TABLES, "sede": 1}), "suite: unknown key 'sede'; did you mean 'seed'?"),
-        (lambda _: benchfw.run(TABLES, plugins=[3]), "plugins must be a name or a list of names, got [3]"),
-        (lambda _: benchfw.run(TABLES, jobs=-1), "jobs must be a whole number"),
-        (lambda _: benchfw.run(TABLES, store=3), "store must be a path, got int"),
-        (lambda _: benchfw.load(9), "no run '9'"),
-        (lambda _: benchfw.load(None), 'run must be the number of a run or "last"'),
-        (lambda _: benchfw.runs("none.sqlite"), "makes one, or give `store`"),
-        (lambda ran: ran.plot("gab"), "no figure of 'gab'; did you mean 'gap'?"),
-        (lambda ran: ran.plot(x="time"), "x must be one of cost, seconds and iterations, got 'time'"),
-        (lambda ran: ran.figure(problem="bowls"), "no figure of problem 'bowls'; did you mean 'bowl'?"),
-        (lambda ran: ran.report("page.pdf"), "path must end in .html or .md, got 'page.pdf'"),
-        (lambda ran: ran.report("no/page.html"), "path 'no/page.html' cannot be written"),
-        (lambda ran: ran.save("slides"), "bundle must be the name of a .zip file, got 'slides'"),
-        (lambda ran: ran.trial("slidee"), "no method 'slidee' in run 1"),
-        (lambda ran: ran.plot(3), "metric must be the name of a figure, got int"),
-        (lambda ran: ran.plot(ax=3), "ax must be axes of matplotlib, got int"),
-        (lambda ran: ran.report(3), "path must be a path, got int"),
-        (lambda ran: ran.save(3), "bundle must be a path, got int"),
-        (lambda ran: ran.trial(None), "method must be a label or the number of a trial, got NoneType"),
-        (lambda ran: ran.trial(99), "run 1 has no such trial"),
-        (lambda ran: ran.trial("slide (step=0.5)", problem=3), "no problem '3' in run 1; choose from: bowl"),
-        (lambda ran: ran.trial("slide", repetition="x"), "repetition must be a whole number from 0, got 'x'"),
-        (lambda ran: ran.trial("slide", plugins=3), "plugins must be a name or a list of names, got 3"),
-        (lambda ran: ran.plot(problem=[]), "problem must be the label of a problem, got list"),
-        (lambda ran: ran.plot(x=[]), "x must be one of cost, seconds and iterations, got []"),
-        (lambda _: benchfw.run(TABLES, only=[]), "only must be a part of a name, got []"),
-        (lambda _: benchfw.run(TABLES, quick=1), "quick must be True or False, got 1"),
-        (lambda _: benchfw.run(TABLES, repetitions=True), "repetitions must be a whole number from 1, got T"),
-        (lambda _: benchfw.run(TABLES, isolation="x"), 'isolation must be "trial" or "worker", got \'x\''),
-        (lambda _: benchfw.run(TABLES, executor=3), "executor must be a text, NAME or NAME:ADDRESS, got 3"),
-        (lambda _: benchfw.run(TABLES, plugins=""), "plugins must be a name or a list of names, got ''"),
-        (lambda _: benchfw.load(True), 'run must be the number of a run or "last", got bool'),
-    ],
-)  # fmt: skip
-def test_bad_input_is_one_sentence_that_names_it(ran, call, words):
-    with pytest.raises(benchfw.BenchfwError) as raised:
-        call(ran)
-    assert words in str(raised.value)
-    assert "\n" not in str(raised.value)
-
-
-@pytest.mark.parametrize(
     ("told", "said"),
     [
         ("— `benchfw replay 12` runs it alone", "— `trial(12)` runs it alone"),

@@ -145,20 +145,11 @@ def test_a_best_objective_that_the_suite_gives_ends_a_trial_at_the_target(well):
     assert "the objective that was given as best" in " ".join(done.stdout.split())
 
 
-@pytest.mark.parametrize(
-    ("best", "said"),
-    [
-        ('"low"', "best must be a number, got 'low'"),
-        ("inf", "best must be a number, got inf"),
-        ("3.5", "better than best = 3.5; correct it"),
-    ],
-)
-def test_a_wrong_best_objective_is_one_sentence(well, best, said):
-    well.write("well.toml", SUITE.replace('use = "well"\n', f'use = "well"\nbest = {best}\n'))
+def test_a_best_objective_that_is_not_the_best_is_one_sentence(well):
+    well.write("well.toml", SUITE.replace('use = "well"\n', 'use = "well"\nbest = 3.5\n'))
     done = well("run", "well.toml", "--no-report", "--no-replay")
-    assert done.returncode in {1, 2}
-    assert said in " ".join((done.stdout + done.stderr).split())
-    assert "Traceback" not in done.stderr
+    assert done.returncode == 1
+    assert "better than best = 3.5; correct it" in " ".join(done.stdout.split())
 
 
 def test_a_problem_that_knows_its_gap_takes_no_best_objective(well):

@@ -136,28 +136,3 @@ def test_a_file_that_a_bundle_does_not_have_is_named_before_anything_runs(cli):
         f"benchfw: read.zip: file of problem 'read' is {other.folder / 'data.txt'}, which does not exist; "
         "put it there, or change the suite\n"
     )
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("run",), "name a SUITE"),
-        (("run", "bowls.toml", "--from-bundle", "no.zip"), "no.zip decides what to run"),
-        (("run", "--from-bundle", "no.zip", "--quick"), "no.zip decides what to run"),
-        (("run", "--from-bundle", "no.zip"), "the bundle no.zip cannot be read"),
-        (("run", "--from-bundle", "bowls.py"), "bowls.py is not a bundle that `benchfw export"),
-        (("compare", "no.zip", "last"), "the bundle no.zip cannot be read"),
-        (("report", "no.zip"), "the bundle no.zip cannot be read"),
-        (("report", "no.zip", "--against", "1"), "`benchfw compare no.zip 1` compares a bundle"),
-        (("report", "last", "--against", "no.zip"), "`benchfw compare last no.zip` compares a bundle"),
-        (("report", "no.zip", "--watch"), "--watch is for a run that is going"),
-        (("run", "no.zip"), "no suite 'no.zip'"),
-        (("export", "--bundle", "x.tar"), "--bundle takes the name of a .zip file"),
-        (("export", "--bundle", "x.zip", "-o", "y.csv"), "--bundle takes the name of a .zip file"),
-    ],
-)
-def test_what_is_not_a_bundle_is_one_sentence(cli, words, said):
-    done = cli(*words)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr

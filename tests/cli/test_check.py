@@ -36,36 +36,6 @@ def test_a_good_plugin_exits_with_0_and_json_tells_all(cli):
     }
 
 
-def test_a_bad_target_exits_with_2_and_one_line(cli):
-    for target in ("no-such-thing", "nowhere.py", "nowhere/"):
-        done = cli("check", target)
-        assert done.returncode == 2
-        assert len(done.stderr.splitlines()) == 1
-        assert "Traceback" not in done.stderr
-
-
-def test_a_file_beside_is_what_a_mistyped_target_may_have_meant(cli):
-    done = cli("check", "bols")
-    assert done.returncode == 2
-    assert done.stderr == "benchfw: unknown name 'bols'; did you mean 'bowls.py'?\n"
-
-
-def test_a_plugin_that_does_not_load_ends_with_2_and_one_line(cli):
-    cli.write("mine.py", "from benchfw import hookimpl\n@hookimpl\ndef register_optimizer(register): ...\n")
-    done = cli("check", "mine.py")
-    assert done.returncode == 2
-    assert done.stderr == (
-        "benchfw: plugin 'mine.py' has an unknown hook 'register_optimizer'; "
-        "did you mean 'register_optimizers'?\n"
-    )
-
-
-def test_an_unknown_check_is_explained(cli):
-    done = cli("check", TESTS / "testing" / "good" / "everything.py", "--only", "unbiasd")
-    assert done.returncode == 2
-    assert "did you mean 'unbiased'?" in done.stderr
-
-
 def test_warnings_of_the_checked_code_do_not_stand_between_the_lines(cli):
     cli.write("long_step.py", DESCENT.replace("0.1", "1e9").replace("problem.project", ""))
     done = cli("check", "long_step.py", "--only", "improves")

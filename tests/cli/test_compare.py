@@ -256,25 +256,6 @@ def test_what_is_in_one_run_only_is_named(cli, write):
     assert "not compared: only in A: noisy on bowl (numpy)" in done.stdout
 
 
-def test_an_unknown_run_is_one_clear_line(cli, write):
-    write()
-    done = cli("compare", 1, 7)
-    assert done.returncode == 2
-    assert "no run '7' in reports/benchfw.sqlite" in done.stderr
-    missing = cli("compare", 1, "gone.sqlite:last")
-    assert missing.returncode == 2
-    assert "no store at gone.sqlite" in missing.stderr
-    assert "Traceback" not in done.stderr + missing.stderr
-
-
-def test_a_store_in_the_place_of_a_run_is_answered_with_how_to_name_its_runs(cli, write):
-    write()
-    store = "reports/benchfw.sqlite"
-    said = f"{store} is a file; name a run of that store, as in {store}:last"
-    assert said in cli("compare", store, 1).stderr
-    assert f"{store} is a file: give it as --store" in cli("report", store).stderr
-
-
 def test_a_label_cannot_steer_the_terminal(cli, write):
     label = "sly\x1b[2J"
     write(problem=Spec("bowl", {}, label))

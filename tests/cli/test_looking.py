@@ -1,7 +1,6 @@
 """The verbs that only look: list, show, runs, report, export, replay, env, data."""
 
 import json
-import re
 import subprocess
 import sys
 
@@ -61,12 +60,6 @@ def test_list_names_what_plugins_register_with_a_line_on_each(cli):
 @pytest.mark.families
 def test_list_finds_the_shipped_suites_from_any_folder(cli):
     assert "quickstart" in [each["name"] for each in json.loads(cli("list", "suites", "--json").stdout)]
-
-
-def test_list_of_an_unknown_kind_names_the_nearest(cli):
-    done = cli("list", "optimisers")
-    assert done.returncode == 2
-    assert "did you mean 'optimizers'" in done.stderr
 
 
 def test_show_tells_parameters_types_defaults_and_what_is_needed(cli):
@@ -152,13 +145,6 @@ def test_show_of_a_class_that_plugins_are_written_against_lists_its_members(cli,
     assert done.returncode == 0, done.stderr
     assert done.stdout.split()[:2] in (["protocol", name], ["class", name])
     assert f"\n  {member}" in done.stdout
-
-
-def test_an_unknown_name_lists_five_neighbours_at_most(cli):
-    done = cli("show", "zzzz")
-    assert done.returncode == 2
-    listed = re.search(r"choose from: (.*), … \(\d+ more\)", done.stderr)
-    assert len(listed[1].split(", ")) == 5
 
 
 def test_list_says_what_each_data_set_is(cli):

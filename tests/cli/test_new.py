@@ -75,25 +75,11 @@ def test_a_new_exporter_writes_a_run_at_once(cli):
     assert done.stdout.startswith("slide (step=0.5)\tbowl\tgap\t")
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("optimizer", "My_Method"), "is not a valid name; use a-z, 0-9 and hyphens, a letter first, as in"),
-        (("optimizer", "2nd"), "'2nd' is not a valid name; use a-z, 0-9 and hyphens, a letter first, as in"),
-        (("optimizer", "numpy"), "a Python keyword or module"),
-        (("kernel", "class"), "a Python keyword or module"),
-        (("kernel", "lanczos"), "kernel 'lanczos' of benchfw"),
-        pytest.param(
-            ("package", "benchfw-gd"), "optimizer 'gd' of benchfw-firstorder", marks=pytest.mark.families
-        ),
-        (("optimiser", "mine"), "optimiser"),
-    ],
-)
-def test_a_bad_name_is_refused_in_one_sentence(cli, words, said):
-    done = cli("new", *words)
+@pytest.mark.families
+def test_a_name_of_a_family_is_taken(cli):
+    done = cli("new", "package", "benchfw-gd")
     assert done.returncode == 2
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
+    assert "optimizer 'gd' of benchfw-firstorder" in done.stderr
 
 
 def test_nothing_is_overwritten(cli):

@@ -251,16 +251,3 @@ def test_waiting_for_a_quiet_machine_is_shown_and_the_run_follows(cli, monkeypat
     )
     assert "1 s of 60 s" not in done.stderr
     assert said in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--wait-quiet", "bowls.toml"), "put --wait-quiet after SUITE"),
-        (("bowls.toml", "--wait-quiet", "inf"), "from 0"),
-    ],
-)
-def test_a_wait_that_is_not_a_time_is_bad_input(cli, words, said):
-    done = cli("run", *words)
-    assert done.returncode == 2
-    assert said in done.stderr

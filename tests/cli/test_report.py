@@ -106,17 +106,3 @@ def test_what_a_page_shows_first_is_the_first_figure_for_a_paper(cli):
     assert {"one", "two", "equal"} <= set(re.findall(r"<text[^>]*>([^<]*)<", first.read_text("utf-8")))
     captions = (cli.folder / "figures/captions.tex").read_text(encoding="utf-8")
     assert "Left of the line is better than" in captions
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--single-file", "--format", "md"), "--single-file is for the page"),
-        (("-o", "x.html"), "--output needs --single-file or --format"),
-    ],
-)
-def test_options_that_do_not_go_together_are_one_line(cli, words, said):
-    done = cli("report", *words)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr

@@ -154,24 +154,6 @@ def test_kernels_run_as_often_as_asked_for(line):
     assert "2 trials (2 done)" in " ".join(done.stdout.split())
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("add-scalled",), "unknown kernel 'add-scalled'; did you mean 'add-scaled'?"),
-        (("nap", "--backend", "numpi"), "unknown backend 'numpi'; did you mean 'numpy'?"),
-        (("nap", "--size", "1.5"), "'1.5' is not a size; write a whole number such as 10000 or 1e6"),
-        (("nap", "--size", "nan"), "'nan' is not a size"),
-        (("nap", "--size", "inf"), "'inf' is not a size"),
-    ],
-)
-def test_bad_input_is_one_clear_line_and_nothing_is_written(line, cli, words, said):
-    done = line(*words)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
-    assert not (cli.folder / "reports").exists()
-
-
 def test_help_tells_the_defaults(cli):
     text = " ".join(cli("time", "--help").stdout.split())
     assert "[default: 1e4, 1e5, 1e6]" in text
