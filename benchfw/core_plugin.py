@@ -11,9 +11,7 @@ from benchfw.loading import make_kernel_registrar
 KERNELS = {
     "blocks": ("add_scaled", "column_dots", "squares_and_dots"),
     "cholesky": ("cholesky_solve", "explained_variances", "inverse_half_powers", "scaled_cholesky"),
-    "conjugate_gradients": ("conjugate_gradients",),
     "gram": ("gaussian_gram", "gaussian_gram_length_derivative"),
-    "lanczos": ("gauss_quadrature", "lanczos", "lanczos_apply"),
     "random": ("normals", "rademacher"),
     "updates": ("dense_product",),
 }

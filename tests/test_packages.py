@@ -187,7 +187,7 @@ def test_the_core_alone_lists_and_plans(alone):
     assert not registry.broken
     assert {entry.plugin.distribution for entry in registry.entries("kernel").values()} == {"benchfw"}
     assert {kind for kind in KINDS if registry.entries(kind)} == {"tuner"}
-    suite = parse_suite('title = "Kernels"\n[[kernel]]\nuse = "lanczos"\nsize = 100\n', "here")
+    suite = parse_suite('title = "Kernels"\n[[kernel]]\nuse = "gaussian-gram"\nsize = 100\n', "here")
     assert plan(suite, registry)
 
 

@@ -240,7 +240,7 @@ def test_suite_folders_are_collected(plugin_file, tmp_path):
 
 
 def test_the_kernels_of_the_core_come_in_by_the_same_door():
-    entry = Registry().get("kernel", "lanczos")
+    entry = Registry().get("kernel", "gaussian-gram")
     assert entry.plugin.distribution == "benchfw"
     assert entry.sample is not None
 

@@ -12,10 +12,8 @@ from benchfw.kernels.cholesky import (
     inverse_half_powers,
     scaled_cholesky,
 )
-from benchfw.kernels.conjugate_gradients import conjugate_gradients
 from benchfw.kernels.gram import gaussian_gram, gaussian_gram_length_derivative
 from benchfw.kernels.growing import growing_arrays
-from benchfw.kernels.lanczos import gauss_quadrature, lanczos, lanczos_apply, ritz
 from benchfw.kernels.margins import logistic_loss, logistic_slope
 from benchfw.kernels.operators import (
     Counted,
@@ -32,7 +30,6 @@ from benchfw.kernels.operators import (
     update_and_dots,
 )
 from benchfw.kernels.random import normals, rademacher
-from benchfw.kernels.resident import resident, side_by_side
 from benchfw.kernels.transfers import read_later
 from benchfw.kernels.updates import dense_product
 
@@ -50,18 +47,14 @@ __all__ = [
     "as_operator",
     "cholesky_solve",
     "column_dots",
-    "conjugate_gradients",
     "default_threads",
     "dense_product",
     "explained_variances",
-    "gauss_quadrature",
     "gaussian_gram",
     "gaussian_gram_length_derivative",
     "growing_arrays",
     "inverse_half_powers",
     "kernel",
-    "lanczos",
-    "lanczos_apply",
     "logistic_loss",
     "logistic_slope",
     "namespace",
@@ -70,11 +63,8 @@ __all__ = [
     "over_pieces",
     "rademacher",
     "read_later",
-    "resident",
-    "ritz",
     "scaled_cholesky",
     "shifted",
-    "side_by_side",
     "squares_and_dots",
     "update_and_dots",
     "useful_threads",

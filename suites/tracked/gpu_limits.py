@@ -20,15 +20,14 @@ from benchfw.backends import get_backend
 from benchfw.kernels import (
     as_operator,
     cholesky_solve,
-    conjugate_gradients,
-    gauss_quadrature,
     gaussian_gram,
     gaussian_gram_length_derivative,
-    lanczos,
 )
 from benchfw_kernelmachines.kernels.halves import halves_of_columns, halves_of_rows, multiply_halves
 from benchfw_kernelmachines.kernels.random_features import feature_scores
 from benchfw_spectral.kernels.chebyshev import chebyshev_forms, chebyshev_pairs
+from benchfw_spectral.kernels.conjugate_gradients import conjugate_gradients
+from benchfw_spectral.kernels.lanczos import gauss_quadrature, lanczos
 from benchfw_spectral.kernels.nystrom import nystrom_factor, nystrom_preconditioner
 
 Calls = Mapping[str, Callable[[], Any]]

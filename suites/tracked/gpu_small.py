@@ -25,10 +25,11 @@ from threadpoolctl import threadpool_limits
 
 from benchfw.backends import get_backend
 from benchfw.errors import BenchfwError
-from benchfw.kernels import conjugate_gradients, lanczos
 from benchfw.records import Budget, Spec, Trial
 from benchfw.registry import Registry
 from benchfw_spectral.kernels.chebyshev import chebyshev_forms
+from benchfw_spectral.kernels.conjugate_gradients import conjugate_gradients
+from benchfw_spectral.kernels.lanczos import lanczos
 from benchfw_spectral.problems.ski import Interpolation
 
 SIZES = 256, 512, 1_024, 1_500, 2_048

@@ -140,7 +140,7 @@ from benchfw.harness.identity import Identity
 from benchfw.records import Budget, Spec, Trial
 from benchfw.registry import Registry
 
-trial = Trial("kernel", Spec("size", {"size": 10}), Spec("lanczos"), "numpy", 0, 0, Budget())
+trial = Trial("kernel", Spec("size", {"size": 10}), Spec("gaussian-gram"), "numpy", 0, 0, Budget())
 print(Identity(Registry(), {"numpy": {}}, 1).stamp(trial)[1](trial.repetition))
 """
 

@@ -48,7 +48,9 @@ OTHERS: tuple[str, ...] = (
 OTHERS += ("oracles:SpectralObjective", "variance:weighted_variance")
 KERNELS = {
     "chebyshev": ("chebyshev_forms", "chebyshev_pairs"),
+    "conjugate_gradients": ("conjugate_gradients",),
     "interpolation": ("cubic_weights",),
+    "lanczos": ("gauss_quadrature", "lanczos", "lanczos_apply"),
     "nystrom": ("nystrom_factor",),
     "spectral_bounds": ("spectral_bounds",),
     "toeplitz": ("toeplitz_product", "toeplitz_spectrum"),

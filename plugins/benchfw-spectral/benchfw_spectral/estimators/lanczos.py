@@ -7,7 +7,8 @@ from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
 from benchfw import Array, BenchfwError, Claims, Count, Positive, Range, Rng, SpectralSum
-from benchfw.kernels import conjugate_gradients, gauss_quadrature, lanczos, lanczos_apply
+from benchfw_spectral.kernels.conjugate_gradients import conjugate_gradients
+from benchfw_spectral.kernels.lanczos import gauss_quadrature, lanczos, lanczos_apply
 from benchfw_spectral.kernels.nystrom import nystrom_factor, nystrom_preconditioner
 from benchfw_spectral.oracles import Draw, Estimate, SpectralObjective, has_parameters, operator_of
 from benchfw_spectral.probes import AnyKind, ValueDraw, draw_probes, mean_of

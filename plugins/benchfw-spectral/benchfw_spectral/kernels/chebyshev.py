@@ -21,12 +21,11 @@ from benchfw.kernels import (
     namespace,
     new_update,
     read_later,
-    resident,
     shifted,
-    side_by_side,
     update_and_dots,
 )
 from benchfw_spectral.kernels.chebyshev_source import CHEBYSHEV
+from benchfw_spectral.kernels.resident import resident, side_by_side
 
 Interval = tuple[float, float]
 Method = Literal["auto", "hankel", "reverse"]

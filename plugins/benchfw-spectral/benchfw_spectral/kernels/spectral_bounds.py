@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import isqrt
 from typing import Any
 
-from benchfw.kernels import as_operator, kernel, lanczos, namespace, ritz, well_conditioned
+from benchfw.kernels import as_operator, kernel, namespace, well_conditioned
+from benchfw_spectral.kernels.lanczos import lanczos, ritz
 
 
 def _counts(probe: Any, matrix: Any, steps: int = 20) -> tuple[float, float]:

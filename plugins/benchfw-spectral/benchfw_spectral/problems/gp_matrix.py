@@ -7,9 +7,10 @@ from functools import cached_property
 from typing import Protocol
 
 from benchfw import Array, Backend
-from benchfw.kernels import Counted, Operator, column_dots, conjugate_gradients
+from benchfw.kernels import Counted, Operator, column_dots
 from benchfw_spectral.functions.function import Interval
 from benchfw_spectral.functions.log import Log
+from benchfw_spectral.kernels.conjugate_gradients import conjugate_gradients
 
 TOLERANCE = 1e-6  # of the residual of A α = y: far below the noise of any stochastic gradient
 ITERATIONS = 10_000

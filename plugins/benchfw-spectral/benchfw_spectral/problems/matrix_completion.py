@@ -8,8 +8,8 @@ from typing import Literal
 
 from benchfw import Array, Backend, Constants, CountedProblem, DatasetName, Positive, Rng
 from benchfw.data import local_datasets
-from benchfw.kernels import gauss_quadrature, lanczos
 from benchfw_spectral.functions.power import Power
+from benchfw_spectral.kernels.lanczos import gauss_quadrature, lanczos
 from benchfw_spectral.oracles import Estimate
 from benchfw_spectral.probes import mean_of
 from benchfw_spectral.problems.ratings import BOX, Known, read_ratings

@@ -7,9 +7,9 @@ import pytest
 
 from benchfw.backends import get_backend
 from benchfw.errors import BenchfwError
-from benchfw.kernels.conjugate_gradients import conjugate_gradients
 from benchfw.kernels.gram import gaussian_gram
 from benchfw.kernels.operators import Counted, as_operator
+from benchfw_spectral.kernels.conjugate_gradients import conjugate_gradients
 from benchfw_spectral.kernels.nystrom import nystrom_factor, nystrom_preconditioner
 
 NOISE = 0.1

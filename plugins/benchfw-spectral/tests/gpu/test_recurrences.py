@@ -9,15 +9,10 @@ import pytest
 
 from benchfw.backends import get_backend
 from benchfw.errors import BackendUnavailable, BenchfwError
-from benchfw.kernels import (
-    Counted,
-    as_operator,
-    conjugate_gradients,
-    lanczos,
-    lanczos_apply,
-    resident,
-    shifted,
-)
+from benchfw.kernels import Counted, as_operator, shifted
+from benchfw_spectral.kernels.conjugate_gradients import conjugate_gradients
+from benchfw_spectral.kernels.lanczos import lanczos, lanczos_apply
+from benchfw_spectral.kernels.resident import resident
 
 try:
     CUPY = get_backend("cupy")

@@ -25,9 +25,9 @@ from benchfw.kernels.blocks import (
     well_conditioned,
 )
 from benchfw.kernels.operators import as_operator
-from benchfw.kernels.resident import NOTHING, resident, side_by_side
-from benchfw.kernels.resident_source import LANCZOS
-from benchfw.kernels.row_passes import row_passes
+from benchfw_spectral.kernels.resident import NOTHING, resident, side_by_side
+from benchfw_spectral.kernels.resident_source import LANCZOS
+from benchfw_spectral.kernels.row_passes import row_passes
 
 BREAKDOWN = 30.0  # roundings of A w: where a Krylov space ends, residuals are below 9 of them, rarely 12
 

@@ -12,9 +12,9 @@ from benchfw.errors import BenchfwError
 from benchfw.kernels._kernel import kernel, namespace
 from benchfw.kernels.blocks import add_scaled, column_dots, in_safe_range, safe_limit, well_conditioned
 from benchfw.kernels.operators import as_operator
-from benchfw.kernels.resident import resident, side_by_side
-from benchfw.kernels.resident_source import CONJUGATE_GRADIENTS
 from benchfw.kernels.transfers import read_now
+from benchfw_spectral.kernels.resident import resident, side_by_side
+from benchfw_spectral.kernels.resident_source import CONJUGATE_GRADIENTS
 
 
 def _counts(

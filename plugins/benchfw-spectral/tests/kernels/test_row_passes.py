@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 
 from benchfw.backends import get_backend
-from benchfw.kernels import row_passes
-from benchfw.kernels.lanczos import lanczos
 from benchfw.kernels.operators import Counted, as_operator
+from benchfw_spectral.kernels import row_passes
+from benchfw_spectral.kernels.lanczos import lanczos
 
 SIZE, STEPS = 700, 9
 

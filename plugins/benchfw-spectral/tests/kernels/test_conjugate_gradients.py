@@ -10,8 +10,8 @@ from scipy.sparse.linalg import cg
 from benchfw.backends import get_backend
 from benchfw.errors import BenchfwError
 from benchfw.kernels.blocks import well_conditioned
-from benchfw.kernels.conjugate_gradients import conjugate_gradients
 from benchfw.kernels.operators import Counted, MatrixFree, as_operator
+from benchfw_spectral.kernels.conjugate_gradients import conjugate_gradients
 
 SIZE, COLUMNS = 40, 5
 

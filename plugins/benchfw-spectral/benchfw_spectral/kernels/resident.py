@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchfw.kernels.operators import Operator, Whole, whole
-from benchfw.kernels.resident_source import COMMON
+from benchfw_spectral.kernels.resident_source import COMMON
 
 THREADS = 512  # of a group
 AT_ONCE = 4  # what a thread reads before it waits, shared with those of its team

@@ -9,8 +9,8 @@ from scipy import linalg, sparse
 from benchfw.backends import get_backend
 from benchfw.errors import BenchfwError
 from benchfw.kernels.blocks import well_conditioned
-from benchfw.kernels.lanczos import gauss_quadrature, lanczos, lanczos_apply, lanczos_steps
 from benchfw.kernels.operators import Counted, MatrixFree, as_operator
+from benchfw_spectral.kernels.lanczos import gauss_quadrature, lanczos, lanczos_apply, lanczos_steps
 
 SIZE, PROBES = 30, 4
 
