@@ -75,6 +75,17 @@ def test_a_new_exporter_writes_a_run_at_once(cli):
     assert done.stdout.startswith("slide (step=0.5)\tbowl\tgap\t")
 
 
+@pytest.mark.workers
+def test_a_new_executor_runs_a_suite_at_once(cli):
+    hint = cli("new", "executor", "my-machines").stdout.splitlines()[-1]
+    assert hint == "next: benchfw run quickstart --executor my-machines:2 --plugin my_machines.py"
+    words = ("bowls.toml", "--executor", "my-machines:2", "--plugin", "my_machines.py", "--no-report")
+    done = cli("run", *words, "--only", "slide")
+    assert done.returncode == 0, done.stderr
+    assert "benchfw: 2 workers of my-machines" in done.stderr
+    assert "4 trials (4 done)" in done.stdout
+
+
 @pytest.mark.families
 def test_a_name_of_a_family_is_taken(cli):
     done = cli("new", "package", "benchfw-gd")

@@ -14,6 +14,7 @@ from benchfw.packages import bound_version, install_command
 
 FILES = (
     "optimizer", "estimator", "problem", "distribution", "kernel", "dataset", "figure", "backend", "exporter",
+    "executor",
 )  # fmt: skip
 KINDS = (*FILES, "package", "suite")
 TEMPLATES = Path(__file__).parents[2] / "templates"
@@ -37,9 +38,9 @@ TEMPLATES = Path(__file__).parents[2] / "templates"
 def command(kind: str, name: str, into: Path, benchmark: Path | None) -> None:
     """Write a plugin to start from: a file that runs at once, or a whole package.
 
-    KIND is optimizer, estimator, problem, distribution, kernel, dataset, figure, backend or exporter (one
-    file each), package (a folder to install, with tests, a suite, a workflow), or suite (a copy of
-    quickstart). Nothing is overwritten.
+    KIND is optimizer, estimator, problem, distribution, kernel, dataset, figure, backend, exporter or
+    executor (one file each), package (a folder to install, with tests, a suite, a workflow), or suite (a
+    copy of quickstart). Nothing is overwritten.
 
     \b
     Examples:
@@ -199,6 +200,7 @@ def _hints(kind: str, name: str, into: Path) -> list[str]:
     command = {
         "dataset": f"benchfw data show {name} --plugin {file}",
         "figure": f"benchfw run quickstart --plugin {file}",
+        "executor": f"benchfw run quickstart --executor {name}:2 --plugin {file}",
         "exporter": f"benchfw export last --format {name} --plugin {file}",
     }
     return [f"next: {command.get(kind, f'benchfw check {file}')}"]
