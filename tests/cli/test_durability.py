@@ -208,7 +208,7 @@ def test_a_damaged_store_is_named_by_every_verb_and_its_copy_is_sound(cli):
     assert "7 trials can be read, at least 1 trial is lost" in found.stdout
     done = cli("store", "check", "--copy", "saved.sqlite")
     assert done.returncode == 1, done.stderr
-    assert "copied 1 run with 7 trials to saved.sqlite" in done.stdout
+    assert "copied 2 runs with 7 trials to saved.sqlite" in done.stdout
     (cli.folder / "saved.sqlite").replace(cli.folder / "reports/benchfw.sqlite")
     cli("run", "bowls.toml", "--no-report")
     assert cli.last_run()["reused"] == 7
