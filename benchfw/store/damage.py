@@ -43,7 +43,7 @@ class Findings:
     records: int = 0
     lost_runs: int = 0
     lost_trials: int = 0
-    damage: dict[str, None] = field(default_factory=dict)  # each line once, in the order of the file
+    damage: list[str] = field(default_factory=list)
 
 
 def check(path: Path, copy: Path | None = None) -> Findings:
@@ -63,7 +63,7 @@ def check(path: Path, copy: Path | None = None) -> Findings:
         base.execute("BEGIN")  # a run may go on: what it adds from now on is not seen
         findings = _Survey(base).save(target)
         if target is not None and findings.damage and not findings.runs + findings.trials:
-            raise StoreError(f"{path}: nothing in it can be read ({next(iter(findings.damage))})")
+            raise StoreError(f"{path}: nothing in it can be read ({findings.damage[0]})")
         return findings
 
 
@@ -118,10 +118,11 @@ class _Survey:
             if target is not None:
                 target.execute(COPY_RUN, row)
                 target.executemany(INSERT_LINK, links)
+        findings.damage = list(dict.fromkeys(findings.damage))  # a page that is read twice is named once
         return findings
 
     def _note(self, fault: object) -> None:
-        self._findings.damage[shorten(str(fault), LONGEST_NAME)] = None
+        self._findings.damage.append(shorten(str(fault), LONGEST_NAME))
 
     def _trials(self) -> Iterator[tuple[int, Row, list[Row]]]:
         """Yield number, digest with TRIAL_COLUMNS, and records of every sound trial."""

@@ -52,7 +52,7 @@ def saved(tmp_path):
 def test_a_sound_store_passes_and_is_copied_whole(path, saved):
     before = path.read_bytes()
     found = check(path)
-    assert (found.runs, found.trials, found.records, found.damage) == (2, 2 * TRIALS, 40 * TRIALS, {})
+    assert (found.runs, found.trials, found.records, found.damage) == (2, 2 * TRIALS, 40 * TRIALS, [])
     assert list(path.parent.iterdir()) == [path]
     assert check(path, saved) == found
     assert path.read_bytes() == before
@@ -132,7 +132,7 @@ def test_a_store_to_which_a_run_writes_while_it_is_checked_is_sound(path, make_t
 
         monkeypatch.setattr(module, "result_of", add_and_read)
         found = check(path)
-    assert (found.runs, found.trials, found.damage) == (3, 2 * TRIALS, {})
+    assert (found.runs, found.trials, found.damage) == (3, 2 * TRIALS, [])
 
 
 @pytest.mark.parametrize("name", ["none.sqlite", "folder", "x" * 300])
@@ -155,7 +155,7 @@ def test_a_place_without_a_name_is_not_a_store():
 
 def test_a_store_whose_name_is_no_text_is_looked_through(path):
     odd = path.rename(path.with_name("caf\udce9.sqlite"))
-    assert check(odd).damage == {}
+    assert check(odd).damage == []
 
 
 @pytest.mark.parametrize("name", ["store.sqlite", "link.sqlite"])

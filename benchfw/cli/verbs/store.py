@@ -44,7 +44,7 @@ def check(store: Path, copy: Path | None) -> None:
     from benchfw.store.damage import check as look_through
 
     findings = look_through(store, copy)
-    for line in list(findings.damage)[:SHOWN]:
+    for line in findings.damage[:SHOWN]:
         click.echo(printable(line), err=True)
     if len(findings.damage) > SHOWN:
         click.echo(f"and {len(findings.damage) - SHOWN} more of this kind", err=True)
