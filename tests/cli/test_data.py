@@ -252,15 +252,6 @@ def test_a_suite_without_its_data_stops_before_anything_runs(line):
     assert not (line.folder / "reports").exists()
 
 
-def test_an_unknown_data_set_stops_a_suite_with_the_nearest_name(line):
-    line.write("data.toml", SUITE.format(datasets='"phtoos"'))
-    for options in ([], ["--dry-run"], ["--quick", "--dry-run"]):
-        done = line("run", "data.toml", "--no-report", *options)
-        assert done.returncode == 2
-        assert "data.toml, [[problem]] 1: no data set 'phtoos' in" in done.stderr
-        assert "did you mean 'photos'" in done.stderr
-
-
 def test_a_known_set_that_is_not_here_may_be_planned(line):
     line.write("data.toml", SUITE.format(datasets='"photos"'))
     assert line("run", "data.toml", "--dry-run").returncode == 0
@@ -272,16 +263,6 @@ def test_a_part_of_a_suite_is_run_where_the_data_of_the_others_are_unknown(line)
     done = line("run", "data.toml", "--no-report", "--only", "private")
     assert done.returncode == 2
     assert "no data set 'private'" in done.stderr
-
-
-def test_a_mistake_in_what_quick_changes_is_found_without_quick(line):
-    line.write("data.toml", SUITE.format(datasets='"photos"\nquick = { datasets = "photos" }'))
-    done = line("run", "data.toml", "--dry-run")
-    assert done.returncode == 2
-    assert (
-        "data.toml with --quick, [[problem]] 1: problem 'data-bowl' has no parameter 'datasets'"
-        in done.stderr
-    )
 
 
 def test_missing_data_of_one_suite_stop_all_of_them_before_anything_runs(line):

@@ -159,13 +159,6 @@ def test_list_says_what_each_data_set_is(cli):
     assert row["summary"] == "A survey of 300 bowls (by hand)"
 
 
-def test_an_unknown_name_like_no_other_says_how_a_plugin_is_loaded(cli):
-    cli.write("other.toml", cli.suite.replace('"slide"', '"zigzag"'))
-    done = cli("run", "other.toml")
-    assert done.returncode == 2
-    assert "--plugin FILE" in done.stderr
-
-
 def test_runs_counts_how_trials_ended(ran):
     assert json.loads(ran("runs", "--json").stdout)[0]["counts"] == {"done": 8}
     assert "8 done" in ran("runs").stdout

@@ -12,7 +12,7 @@ from benchfw.api.progress import Pace
 from benchfw.api.running import look_up
 from benchfw.api.session import run as run_suite
 from benchfw.backends import get_backend
-from benchfw.errors import StoreError, SuiteError, Unavailable
+from benchfw.errors import StoreError, Unavailable
 from benchfw.harness import run as harness
 from benchfw.harness.agenda import check_methods, prepare
 from benchfw.harness.events import Finished, Started, TrialQueue, Waiting
@@ -22,7 +22,7 @@ from benchfw.measure.seeding import order_seed
 from benchfw.measure.trial import collector, run_trial
 from benchfw.plan import plan
 from benchfw.provenance import Changes
-from benchfw.records import Ending, Outcome, Spec, Status
+from benchfw.records import Ending, Outcome, Status
 from benchfw.registry import Registry
 from benchfw.store import Store
 from benchfw.suite import parse_suite
@@ -244,12 +244,6 @@ def test_trials_on_an_absent_backend_are_skipped_with_the_reason_and_tried_the_n
     assert {t.backend for t in executor.ran} == {"numpy"}
     assert {r.outcome.reason for r in store.results(run.id) if r.trial.backend == "cupy"} == {"no GPU here"}
     assert go(text)[0].reused == 6
-
-
-def test_a_value_that_a_plugin_refuses_is_an_error_before_anything_runs(registry, make_trial):
-    trial = make_trial(method=Spec("slide", {"step": -1.0}, "slide"))
-    with pytest.raises(SuiteError, match=r"my\.toml: optimizer slide cannot be built: step must be positive"):
-        check_methods([trial], registry, "my.toml")
 
 
 def test_a_method_whose_library_is_absent_does_not_stop_the_others(registry, make_trial, monkeypatch):

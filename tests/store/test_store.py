@@ -274,13 +274,6 @@ def test_a_run_says_how_its_trials_ended(store, make_trial):
     assert found.finished
 
 
-@pytest.mark.parametrize("name", ["7", "first", "-1", "", "9" * 30])
-def test_an_unknown_run_is_an_error_that_says_how_to_list_them(store, name):
-    begin(store)
-    with pytest.raises(StoreError, match=f"no run '{name}'.*benchfw runs"):
-        store.run(name)
-
-
 def test_a_store_without_runs_says_so(store):
     with pytest.raises(StoreError, match="holds no run yet"):
         store.run("last")
@@ -298,68 +291,6 @@ def test_a_trial_is_read_and_its_replay_noted_without_looking_through_the_run(st
     steps = [words for plan in plans for *_, words in plan]
     assert len(steps) >= 6
     assert not [words for words in steps if "SCAN" in words]
-
-
-@pytest.mark.parametrize("number", [0, 7, 10**30])
-def test_an_unknown_trial_is_an_error(store, number):
-    with pytest.raises(StoreError, match=f"no trial {number}"):
-        store.result(number)
-
-
-def not_a_store(path):
-    path.write_bytes(b"notes of mine\n" * 100)
-
-
-def another_database(path):
-    with sqlite3.connect(path) as base:
-        base.execute("CREATE TABLE mine (a)")
-    base.close()
-
-
-def newer_schema(path):
-    Store(path, create=True).close()
-    with sqlite3.connect(path) as base:
-        base.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
-        base.execute("PRAGMA journal_mode = DELETE")
-    base.close()
-
-
-@pytest.mark.parametrize(
-    ("make", "part"),
-    [
-        (not_a_store, "not a database"),
-        (another_database, "not a benchfw store"),
-        (newer_schema, f"schema {SCHEMA_VERSION + 1}"),
-    ],
-)
-@pytest.mark.parametrize("create", [True, False])
-def test_a_file_that_is_not_a_store_of_ours_is_refused_and_left_as_it_was(tmp_path, make, part, create):
-    path = tmp_path / "file.sqlite"
-    make(path)
-    before = path.read_bytes()
-    with pytest.raises(StoreError) as caught:
-        Store(path, create=create)
-    assert str(path) in str(caught.value)
-    assert part in str(caught.value)
-    assert "--store" in str(caught.value)
-    assert path.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_no_store_is_an_error_unless_one_is_to_be_made(tmp_path):
-    with pytest.raises(StoreError, match=r"no store at .*none\.sqlite.*--store"):
-        Store(tmp_path / "none.sqlite")
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("name", ["file/store.sqlite", "folder", "x" * 300])
-def test_a_place_where_no_store_can_be_written_is_an_error_that_names_it(tmp_path, name):
-    (tmp_path / "file").write_text("")
-    (tmp_path / "folder").mkdir()
-    with pytest.raises(StoreError) as caught:
-        Store(tmp_path / name, create=True)
-    assert name in str(caught.value)
-    assert "--store" in str(caught.value)
 
 
 def test_a_locked_store_is_a_store_error_not_one_of_sqlite(tmp_path):
