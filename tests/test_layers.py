@@ -27,7 +27,7 @@ LAYERS = [
     {"summary", "measure"},
     {"harness"},
     {"report", "testing", "tuning"},
-    {"tracking", "api"},
+    {"gate", "api"},
     {"cli"},
     {"__main__"},
 ]

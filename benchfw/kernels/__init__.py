@@ -13,7 +13,6 @@ from benchfw.kernels.cholesky import (
     scaled_cholesky,
 )
 from benchfw.kernels.gram import gaussian_gram, gaussian_gram_length_derivative
-from benchfw.kernels.growing import growing_arrays
 from benchfw.kernels.margins import logistic_loss, logistic_slope
 from benchfw.kernels.operators import (
     Counted,
@@ -30,7 +29,7 @@ from benchfw.kernels.operators import (
     update_and_dots,
 )
 from benchfw.kernels.random import normals, rademacher
-from benchfw.kernels.transfers import read_later
+from benchfw.kernels.transfers import growing_arrays, read_later
 from benchfw.kernels.updates import dense_product
 
 __all__ = [

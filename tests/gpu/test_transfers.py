@@ -10,7 +10,7 @@ import pytest
 from benchfw.backends import get_backend
 from benchfw.errors import BackendUnavailable
 from benchfw.kernels import growing_arrays, read_later
-from benchfw.kernels.growing import round_up
+from benchfw.kernels.transfers import round_up
 from benchfw.registry import Registry
 
 try:

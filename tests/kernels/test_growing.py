@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from benchfw.kernels import growing_arrays
-from benchfw.kernels.growing import round_up
+from benchfw.kernels.transfers import round_up
 
 
 class Pool:

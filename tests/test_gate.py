@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from benchfw.tracking import gate
+from benchfw import gate
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 LINES_A_SCREEN = 25
 

@@ -1,1 +1,0 @@
-"""The gate: what it comments on a pull request."""
