@@ -3,11 +3,8 @@
 from itertools import islice
 from types import SimpleNamespace
 
-import pytest
-
 from benchfw import Claims, Constants, claims_of, constants_of, draws_of
 from benchfw.contract import cost_unit_of
-from benchfw.errors import PluginError
 
 
 def test_what_an_object_does_not_say_has_a_default():
@@ -27,16 +24,3 @@ def test_the_draws_of_steps_are_independent_unless_the_estimator_has_its_own():
     assert list(islice(draws_of(plain, None, iter("abc")), 3)) == ["a", "b", "c"]
     passes = SimpleNamespace(draw=lambda problem, rng: next(rng), draws=lambda problem, rng: iter("xy"))
     assert list(islice(draws_of(passes, None, iter("ab")), 3)) == ["x", "y", "a"]
-
-
-@pytest.mark.parametrize(
-    ("read", "member", "value", "sentence"),
-    [
-        (claims_of, "claims", {"unbiased": True}, "claims of SimpleNamespace must be Claims, got"),
-        (constants_of, "constants", 2.0, "constants of SimpleNamespace must be Constants, got 2.0"),
-        (cost_unit_of, "cost_unit", 3, "cost_unit of SimpleNamespace must be str, got 3"),
-    ],
-)
-def test_another_type_is_refused(read, member, value, sentence):
-    with pytest.raises(PluginError, match=sentence):
-        read(SimpleNamespace(**{member: value}))

@@ -4,7 +4,6 @@ import sys
 
 import pytest
 
-from benchfw.errors import PluginError
 from benchfw.loading import Plugin, attributes_at, load_attributes, make_registrar, read_docstring
 from benchfw.registry import Entry
 
@@ -82,16 +81,3 @@ def test_a_file_may_have_any_encoding_that_python_reads(tmp_path, encoding):
     start = "" if encoding == "utf-8-sig" else f"# coding: {encoding}\n"
     path.write_text(f'{start}NAME = "Poincaré"\n', encoding=encoding)
     assert load_attributes(f"{path}:NAME") == ("Poincaré",)
-
-
-@pytest.mark.parametrize(
-    ("place", "sentence"),
-    [
-        ("shop.tools", "'shop.tools' is not of the form 'module:attribute' or 'file.py:attribute'"),
-        ("shop.tools:Hamer", "'shop.tools' has no 'Hamer'; did you mean 'Hammer'"),
-        ("shop.nails:Nail", "cannot be loaded: ModuleNotFoundError: No module named 'shop.nails'"),
-    ],
-)
-def test_an_attribute_that_is_not_there_is_one_sentence(package, place, sentence):
-    with pytest.raises(PluginError, match=sentence):
-        load_attributes(place)

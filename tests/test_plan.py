@@ -20,13 +20,6 @@ def planned(text, registry):
     return plan(parse_suite(text, "my.toml"), registry, "my.toml")
 
 
-def fault_of(text, registry):
-    with pytest.raises(SuiteError) as caught:
-        planned(text, registry)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
-
-
 def test_every_method_meets_every_problem_on_every_backend_in_every_repetition(registry):
     text = 'backends = ["numpy", "cupy"]\ntarget = { gap = 1.0 }\nprecision = 0.5\n' + BASE
     trials = planned(text + 'size = [2, 3]\n[[estimator]]\nuse = "noisy"\n' + SLIDE, registry)

@@ -2,7 +2,6 @@
 
 import math
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -68,12 +67,6 @@ def test_a_list_inside_a_list_is_a_value_not_a_sweep():
     assert len(expand({"layers": [[8, 8], [16]]}, "")) == 2
 
 
-@pytest.mark.parametrize("table", [{"step": []}, {"estimator": {"size": []}}, {"estimator": [{"size": []}]}])
-def test_an_empty_list_is_an_error_that_names_key_and_place(table):
-    with pytest.raises(SuiteError, match=r"my\.toml.*'(step|size)' is an empty list"):
-        expand(table, "my.toml, [[optimizer]] 1")
-
-
 def specs(*tables, label=""):
     return [Spec(each["use"], {k: v for k, v in each.items() if k != "use"}, label) for each in tables]
 
@@ -128,15 +121,3 @@ def test_different_settings_never_share_a_label(tables):
         assert any(word in message for word in ("repeats", "label"))  # {} and {"a": {}} say the same
     else:
         assert len(set(found)) == len(tables)
-
-
-def test_the_same_setting_in_two_tables_is_an_error_that_names_both():
-    given = [*specs({"use": "sgd", "step": 1}), *specs({"use": "sgd", "step": 1}, label="again")]
-    with pytest.raises(SuiteError, match=r"my\.toml.*'again' repeats 'sgd'; remove one"):
-        labels(given)
-
-
-def test_the_same_value_twice_in_one_sweep_is_an_error():
-    table = {"use": "sgd", "step": [0.1, 0.1]}
-    with pytest.raises(SuiteError, match="repeats"):
-        labels(specs(*expand(table, "")))

@@ -66,13 +66,6 @@ def test_a_table_is_shown_with_its_day_machine_versions_and_command(stored):
     assert below.endswith("<!-- end -->\n\nBelow.\n")
 
 
-def test_a_page_that_is_filled_stays_as_it_is(stored):
-    import performance_page as script
-
-    once = script.fill(TEXT, stored)
-    assert script.fill(once, stored) == once
-
-
 def test_a_mark_without_a_stored_run_is_named(stored):
     import performance_page as script
 
