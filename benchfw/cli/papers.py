@@ -22,6 +22,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 DRAWN = ("svg", "pdf", "png")
 PAPER = ("latex", *DRAWN)
+SETTINGS = ("width", "font_size", "x", "panel")
 
 _OPTIONS = (
     click.option(
@@ -43,12 +44,6 @@ _OPTIONS = (
         help="Draw curves against this only.  [default: a file for each]",
     ),
     click.option("--panel", is_flag=True, default=None, help="Put all figures into one file, lettered."),
-    click.option(
-        "--legend",
-        type=click.Choice(["inside", "file", "none"]),
-        help="Where the legend goes: inside the figures, into a file of its own, or nowhere.  "
-        "[default: inside, if it has at most 8 names and hides no curve]",
-    ),
 )
 
 
@@ -89,34 +84,22 @@ def write_for_paper(
         from benchfw.report.latex import latex_tables
 
         write_text(latex_tables(summary, run, methods), output)
-        return summary
-    from benchfw.report.figures.paper import FONT_SIZE, WIDTH, Paper
+    else:
+        from benchfw.report.figures.paper import Paper
 
-    paper = Paper(
-        width=asked["width"] or WIDTH,
-        font_size=asked["font_size"] or FONT_SIZE,
-        x=asked["x"],
-        legend=asked["legend"],
-        panel=bool(asked["panel"]),
-    )
-    _write_figures(summary, run, registry, form, paper, methods, output or folder / "figures")
+        given = {name: asked[name] for name in SETTINGS if asked[name] is not None}
+        _write_figures(summary, run, registry, Paper(form, **given), methods, output or folder / "figures")
     return summary
 
 
 def _write_figures(
-    summary: Summary,
-    run: Run,
-    registry: Registry,
-    form: str,
-    paper: Paper,
-    methods: Sequence[str],
-    folder: Path,
+    summary: Summary, run: Run, registry: Registry, paper: Paper, methods: Sequence[str], folder: Path
 ) -> None:
     from benchfw.api.running import draw_extra_figures
     from benchfw.cli.execution import print_faults
     from benchfw.report.figures import build_figures
     from benchfw.report.figures.chosen import headline_first
-    from benchfw.report.figures.paper import choose_methods, choose_sheets, describe_sheets, write_figures
+    from benchfw.report.figures.paper import choose_methods, choose_sheets, write_figures
     from benchfw.report.figures.plot import extra_figure
     from benchfw.report.latex import latex_captions
 
@@ -124,11 +107,11 @@ def _write_figures(
     figures = headline_first(summary, drawn)
     if methods:
         figures = choose_methods(figures, summary, methods)
-    written = write_figures(choose_sheets(figures, paper), folder, form, paper)
-    captions = latex_captions(describe_sheets(written), summary, run)
-    (folder / "captions.tex").write_text(captions, encoding="utf-8")
+    sheets = choose_sheets(figures, paper)
+    files = write_figures(sheets, folder, paper)
+    (folder / "captions.tex").write_text(latex_captions(sheets, summary, run), encoding="utf-8")
     print_faults(registry.broken)
-    click.echo(printable(f"figures: {len(written)} in {folder}, with captions.tex"))
+    click.echo(printable(f"figures: {len(files)} in {folder}, with captions.tex"))
 
 
 def write_text(text: str, output: Path | None) -> None:

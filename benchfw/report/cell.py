@@ -10,14 +10,15 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from benchfw.errors import Unavailable
 from benchfw.provenance import Run
 from benchfw.records import Cell
 from benchfw.report.captions import caption, heading
 from benchfw.report.claims import MARKS, RULE, ClaimText, count_claims, describe_claims, warn_of_claims
 from benchfw.report.figures import method_styles
 from benchfw.report.figures.chosen import find_headline
+from benchfw.report.figures.drawing import SCREEN, draw_for_screen, is_drawable
 from benchfw.report.figures.plot import Figure, Style, View
-from benchfw.report.figures.svg import BRIGHTER, draw_svg
 from benchfw.report.first_screen import ALL_PROBLEMS, describe_overall, find_answers
 from benchfw.report.tables import headline_table
 from benchfw.report.text import plural
@@ -26,6 +27,7 @@ from benchfw.report.verdicts.phrases import caveat_sentences, fault_advice, faul
 from benchfw.summary.model import Comparison, Summary
 
 MOST_VERDICTS, MOST_TABLES, MOST_FAULTS = 12, 3, 5
+WIDTH = 680  # pixels of the figure
 
 _BANDS = (
     "The median of the repetitions; the band holds the central 80 % of them, all of them if they are ten or "
@@ -117,24 +119,20 @@ def _row(row: Sequence[str], colour: str) -> str:
 
 
 def _swatch(colour: str) -> str:
-    return f'<span class="swatch" style="background:{escape(BRIGHTER.get(colour, colour))}"></span>'
+    return f'<span class="swatch" style="background:{escape(SCREEN.get(colour, colour))}"></span>'
 
 
 def _figure(figure: Figure, view: View) -> str:
-    svg = draw_svg(view, figure.alt)
-    if not svg:
+    if not any(map(is_drawable, view.data)):
         return ""
-    names = {
-        each["name"]: str(each.get("line", {}).get("color") or each.get("marker", {}).get("color"))
-        for each in view.data
-        if each.get("showlegend", True) and each.get("name") and _part(each) != "bound"
-    }
-    # Plotly's names are escaped already
-    legend = "".join(f"<span>{_swatch(colour)}{name}</span>" for name, colour in names.items())
+    try:
+        drawing = draw_for_screen(view, figure.alt, width=WIDTH)
+    except Unavailable as lack:
+        return f'<p class="note">{escape(str(lack))}.</p>'
     notes = [_BANDS] if "bands" in figure.controls else []
     notes += [_BOUNDS] if "bound" in map(_part, view.data) else []
     note = f'<p class="note">{" ".join(notes)}</p>' if notes else ""
-    return f'<div class="names">{legend}</div>{svg}{note}'
+    return f"{drawing}{note}"
 
 
 def _part(trace: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from benchfw.errors import BenchfwError, nearest
 from benchfw.provenance import Run
 from benchfw.report.captions import caption, heading
 from benchfw.report.figures.paper import Sheet
+from benchfw.report.figures.plot import View
 from benchfw.report.first_screen import describe_machine
 from benchfw.report.tables import TextTable, headline_table
 from benchfw.report.text import plural, printable
@@ -24,11 +25,11 @@ _SPECIAL = {
 _POWER = re.compile(r"(\d+(?:\.\d+)?)e([+-]?)0*(\d+)")
 _RAISED = re.compile(r"(?:([\d.]+) × )?(?<!\d)10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 _LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
-_BANDS = (
-    "Lines are medians over {}; bands hold the central 80 % of them, all of them if they are ten or fewer."
-)
-_ONE = "Each line is one run."
-_BOUNDS = "Thin dotted lines are what theorems promise."
+_BANDS = "Lines are medians over {}; bands hold {} of them"
+_ONE = "Each line is one run"
+_BOUNDS = "; thin dotted lines are what theorems promise"
+_WHOLE = 10  # repetitions: a band holds all of so few
+_SENTENCE_END = re.compile(r"\.(?: (?=[A-Z])|$)")
 
 
 def latex_tables(summary: Summary, run: Run, methods: Sequence[str] = ()) -> str:
@@ -41,42 +42,47 @@ def latex_tables(summary: Summary, run: Run, methods: Sequence[str] = ()) -> str
     return "\n".join(["% \\usepackage{booktabs,textcomp}", *filter(None, tables)])
 
 
-def latex_captions(named: Sequence[tuple[str, Sheet]], summary: Summary, run: Run) -> str:
-    """Return a caption for each file of figures, below a comment with its name."""
-    parts = [
-        f"% {printable(name)}\n\\caption{{{_escape(_describe(sheet, summary, run))}}}\n"
-        for name, sheet in named
-    ]
-    return "\n".join(parts)
+def latex_captions(sheets: Sequence[Sheet], summary: Summary, run: Run) -> str:
+    """Return a caption for each sheet, below a comment with its file and its letter in a panel."""
+    names = [f"{each.file} {each.title[:3]}".rstrip() for each in sheets]
+    return "\n".join(
+        f"% {printable(name)}\n\\caption{{{_escape(_describe(each, summary, run))}}}\n"
+        for name, each in zip(names, sheets, strict=True)
+    )
 
 
 def _describe(sheet: Sheet, summary: Summary, run: Run) -> str:
-    """Return what a figure shows and by which statistics."""
-    figure = sheet.figure
+    """Return a sentence on what a figure shows, with the target if it counts, and one on its statistics."""
+    figure, view = sheet.figure, sheet.view
     about = [each for each in summary.comparisons if each.problem == figure.problem and figure.problem]
     drawn = [each for each in about if figure.title.removeprefix(f"{each.problem}: ") in each.lines]
     joint = " against " if drawn else ", "
-    against = f"{joint}{sheet.view.label}" if sheet.view.label else ""
-    aims = [f"Target: {target_text(each)}." for each in about if each.targets and _shows_arrivals(sheet)]
-    how = _describe_lines(drawn[0], sheet) if drawn else figure.how_to_read
-    return " ".join(filter(None, [f"{figure.title}{against}.", *aims, how, _origin(run)]))
+    parts = [f"{figure.title}{joint if view.label else ''}{view.label}"]
+    if any(
+        " to target" in view.layout.get(name, {}).get("title", {}).get("text", "")
+        for name in ("xaxis", "yaxis")
+    ):
+        parts += [f"target {target_text(each)}" for each in about if each.targets]
+    how = _describe_lines(drawn[0], view) if drawn else _describe_marks(figure.how_to_read)
+    return f"{'; '.join([*parts, _origin(run)])}. {how}."
 
 
-def _shows_arrivals(sheet: Sheet) -> bool:
-    """Return whether some axis is what runs take to the target."""
-    axes = (sheet.view.layout.get(name, {}) for name in ("xaxis", "yaxis"))
-    return any(" to target" in each.get("title", {}).get("text", "") for each in axes)
-
-
-def _describe_lines(comparison: Comparison, sheet: Sheet) -> str:
-    parts = {each.get("meta", {}).get("part") for each in sheet.view.data}
+def _describe_lines(comparison: Comparison, view: View) -> str:
+    parts = {each.get("meta", {}).get("part") for each in view.data}
     runs = max(comparison.runs(cell)[1] for cell in comparison.cells)
-    said = [_BANDS.format(plural(runs, "repetition")) if "band" in parts else _ONE]
-    return " ".join([*said, *([_BOUNDS] if "bound" in parts else [])])
+    held = "all" if runs <= _WHOLE else "the central 80 %, or all if they are ten or fewer,"
+    lines = _BANDS.format(plural(runs, "repetition"), held) if "band" in parts else _ONE
+    return lines + (_BOUNDS if "bound" in parts else "")
+
+
+def _describe_marks(how_to_read: str) -> str:
+    """Return the first sentence that says what is drawn, not which side of it is better."""
+    sentences = [each for each in _SENTENCE_END.split(how_to_read) if each]
+    return next((each for each in sentences if " is better" not in each), "")
 
 
 def _origin(run: Run) -> str:
-    return f"Suite {run.suite}, {run.started[:10]}, {describe_machine(run)}."
+    return f"suite {run.suite}, {run.started[:10]}, {describe_machine(run)}"
 
 
 def _table(comparison: Comparison, run: Run, methods: Sequence[str]) -> str:
@@ -92,7 +98,7 @@ def _table(comparison: Comparison, run: Run, methods: Sequence[str]) -> str:
 def _lines(
     comparison: Comparison, run: Run, table: TextTable, rows: Sequence[Sequence[str]]
 ) -> Iterator[str]:
-    words = f"{heading(comparison)}. {caption(comparison)} {_origin(run)}"
+    words = f"{heading(comparison)}; {_origin(run)}. {caption(comparison)}"
     label = re.sub(r"[^a-z0-9]+", "-", heading(comparison).lower()).strip("-")
     yield from (r"\begin{table}", r"\centering", f"\\caption{{{_escape(words)}}}", f"\\label{{tab:{label}}}")
     yield from (f"\\begin{{tabular}}{{l{'r' * (len(table.header) - 1)}}}", r"\toprule")

@@ -87,7 +87,7 @@ def test_a_result_is_shown_in_few_lines_that_say_where_its_trials_are(ran, monke
 
 def test_a_cell_shows_verdict_table_and_figure_without_scripts(ran):
     shown = html.unescape(ran._repr_html_())
-    assert shown.count("<table>") == shown.count("<svg class=") == 1
+    assert shown.count("<table>") == shown.count("<svg ") == 1
     assert next(iter(ran.verdicts.values())) in shown
     assert "<script" not in shown
     assert "run 1: 4 trials" in shown

@@ -99,10 +99,10 @@ def test_what_a_page_shows_first_is_the_first_figure_for_a_paper(cli):
     pytest.importorskip("matplotlib")
     cli.write("two.toml", TWO_BOWLS)
     assert cli("run", "two.toml", "--no-report").returncode == 0
-    done = cli("report", "--format", "svg", "-o", "figures", "--legend", "none")
+    done = cli("report", "--format", "svg", "-o", "figures")
     assert done.returncode == 0, done.stderr
     first = min((cli.folder / "figures").glob("*.svg"))
     assert first.name.startswith("01-All-problems")
     assert {"one", "two", "equal"} <= set(re.findall(r"<text[^>]*>([^<]*)<", first.read_text("utf-8")))
     captions = (cli.folder / "figures/captions.tex").read_text(encoding="utf-8")
-    assert "Left of the line is better than" in captions
+    assert "the interval of the verdict, which allows for all comparisons" in captions

@@ -45,12 +45,11 @@ def test_a_table_of_small_targets_and_large_ratios_is_plain_text(make, run):
 def test_a_caption_says_what_its_figure_shows_and_not_what_the_table_shows(tuned, run):
     takes = lambda step, repetition: 100.0 + step + repetition  # noqa: E731
     summary = tuned({"gd": takes, "sgd": takes}, {"gd": 100, "sgd": 200})
-    sheets = choose_sheets(build_figures(summary), Paper(x="cost"))
-    captions = {
-        each.figure.title: latex_captions([("a.pdf", each)], summary, run).replace("\\", "")
-        for each in sheets
-    }
-    assert "Target: gap 1. Lower is better. Each dot is a setting" in captions["p: sensitivity"]
-    assert "Lower is better. A line is how well the best" in captions["p: tuning allowance"]
+    sheets = choose_sheets(build_figures(summary), Paper("pdf", x="cost"))
+    captions = {each.figure.title: latex_captions([each], summary, run).replace("\\", "") for each in sheets}
+    assert "p: sensitivity, step; target gap 1; suite " in captions["p: sensitivity"]
+    assert "cores. Each dot is a setting" in captions["p: sensitivity"]
+    assert "cores. A line is how well the best" in captions["p: tuning allowance"]
+    assert all(each.count(". ") == 1 for each in captions.values())
     assert "its bar from the lowest to the highest run" in captions["p: to the target"]
     assert not any("ratios to" in each for each in captions.values())

@@ -16,11 +16,14 @@ from benchfw.report.tuning.problems import tuned_problems
 from benchfw.summary.model import Summary
 
 
-def build_figures(summary: Summary) -> list[Figure]:
-    """Return the figures of all comparisons, in the order of the page."""
+def build_figures(summary: Summary, points: int = 0) -> list[Figure]:
+    """Return the figures of all comparisons, in the order of the page.
+
+    A line has at most so many points; without a number, as many as the page has room for.
+    """
     styles = method_styles(summary)
     figures: list[Figure] = []
-    points = points_a_line(summary)
+    points = points or points_a_line(summary)
     tuned = {(each.problem, each.kind): each for each in tuned_problems(summary)}
     for comparison in summary.comparisons:
         if comparison.kind == "optimizer":

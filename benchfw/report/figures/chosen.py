@@ -59,9 +59,12 @@ def _one_view_each(figures: Sequence[Figure], comparisons: Sequence[Comparison])
     return replace(figures[0], title=title, views=views, alt=f"{title}, a view a problem. {figures[0].alt}")
 
 
-def find_headline(summary: Summary) -> tuple[Figure, View] | None:
-    """Return the figure that comes first, of the target's metric against cost where there is one."""
-    drawn = [each for each in build_figures(summary) if each.problem]
+def find_headline(summary: Summary, points: int = 0) -> tuple[Figure, View] | None:
+    """Return the figure that comes first, of the target's metric against cost where there is one.
+
+    A line has at most so many points, if that is not 0.
+    """
+    drawn = [each for each in build_figures(summary, points) if each.problem]
     aims = {each.problem: each.targets[0].metric for each in summary.comparisons if each.targets}
     figure = next((each for each in drawn if each.title == f"{each.problem}: {aims.get(each.problem)}"), None)
     figure = figure or next(iter(drawn), None)

@@ -187,7 +187,7 @@ def _variance_against_cost(comparison: Comparison, styles: Styles) -> View:
 
 def _tick(name: str) -> str:
     """Return a name in lines short enough to stand left of the axis on a phone."""
-    return "<br>".join(map(escape_plotly, textwrap.wrap(name, 20, break_on_hyphens=False))) or " "
+    return "<br>".join(map(escape_plotly, textwrap.wrap(name, 20))) or " "
 
 
 def sweep_figures(comparison: Comparison, styles: Styles) -> list[Figure]:

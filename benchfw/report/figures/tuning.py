@@ -30,7 +30,7 @@ WITHIN = 0.8  # of a choice's place, that the dots of all methods take
 
 _ALLOWANCE = (
     "{better} is better. A line is how well the best of so many settings did in tuning: the median over all "
-    "ways to take so many of those that were tried (Tang et al. 2020). It was chosen by the same runs, and "
+    "ways to take so many of those that were tried (Tang 2020). It was chosen by the same runs, and "
     "may look better than it is. No line is drawn where most such choices {fail}. The mark on the right is "
     "the verdict, by other runs, perhaps longer ones; its bar is that of the table."
 )

@@ -19,6 +19,7 @@ from benchfw_site.leaderboards import Leaderboard, find_leaderboards
 from benchfw_site.picture import draw_picture
 
 NOTHING = "Nothing was compared."
+MOST_POINTS = 60  # of a line of a picture
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,12 +120,14 @@ class Exhibit:
         """Return the command that runs its bundle again."""
         return bundle_command(bundle, self.run)
 
-    def draw(self, colour: str = "currentColor") -> str:
+    def draw(self, ink: str = "currentColor", width: int = 400) -> str:
         """Return the picture as an SVG element: the first figure that can be drawn small."""
-        first = find_headline(self.summary)
+        first = find_headline(self.summary, MOST_POINTS)
         views = [first] if first else []
-        views += [(figure, view) for figure in build_figures(self.summary) for view in figure.views]
-        drawn = (draw_picture(view, figure.alt, colour=colour) for figure, view in views)
+        views += [
+            (figure, view) for figure in build_figures(self.summary, MOST_POINTS) for view in figure.views
+        ]
+        drawn = (draw_picture(view, figure.alt, ink, width) for figure, view in views)
         return next(filter(None, drawn), "")
 
 

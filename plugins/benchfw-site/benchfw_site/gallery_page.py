@@ -8,10 +8,10 @@ from pathlib import PurePath
 
 from benchfw.report.text import escape_markdown, printable
 from benchfw_site.exhibits import Exhibit, choose_slug
+from benchfw_site.picture import GREY
 
 MADE = "<!-- Made by `benchfw publish`: a change by hand is lost. -->"
-GREY = "#767676"
-"""For a background that is not known: the same contrast to black and to white."""
+WIDTH = 480  # pixels of a picture: legible on a phone, too
 
 
 def build_gallery_page(exhibits: Sequence[Exhibit], title: str, folder: PurePath) -> dict[PurePath, str]:
@@ -19,7 +19,7 @@ def build_gallery_page(exhibits: Sequence[Exhibit], title: str, folder: PurePath
     newest = [next(runs) for _, runs in groupby(exhibits, key=lambda each: each.suite)]
     taken: set[str] = set()
     places = {each.slug: folder / f"{choose_slug(each.suite, taken)}.svg" for each in newest}
-    pictures = {places[each.slug]: f"{drawn}\n" for each in newest if (drawn := each.draw(GREY))}
+    pictures = {places[each.slug]: f"{drawn}\n" for each in newest if (drawn := each.draw(GREY, WIDTH))}
     lines = [MADE, "", f"# {escape_markdown(title)}", ""]
     for each in newest:
         lines += _describe(each, places[each.slug] if places[each.slug] in pictures else None)

@@ -7,30 +7,36 @@ multiples mean nothing: those of a metric, which may have its 0 anywhere, and of
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING, Any
 
 from benchfw.analysis.claims import Part, Standing
 from benchfw.analysis.estimates import Share
 from benchfw.analysis.intervals import Interval
 from benchfw.claims import Claim, Range, metric_of
 from benchfw.report.claims import closest_part
+from benchfw.report.figures.drawing import drawing_style, plain_label, save_for_screen
 from benchfw.report.text import printable
 from benchfw_site.findings import Finding
+from benchfw_site.picture import GREY
 
-WIDTH, ROW, LEFT, RIGHT, TOP, BOTTOM, BETWEEN = 760, 24, 230, 20, 50, 40, 14
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+WIDTH, FONT_SIZE = 760, 13.0  # pixels
+ROW, AROUND, BELOW = 22, 50, 30  # pixels: a row, what a panel has above its rows, the legend
 MOST_DECADES, MOST_HALF_WIDTHS = 3, 10
 LONGEST_LABEL = 30  # characters
-
-STYLE = """\
-text { font: 13px system-ui, sans-serif; fill: #767676 }
-.claimed { fill: #2b8ac6; opacity: .2 } .grid { stroke: #8886 } .end { stroke: #888; stroke-dasharray: 3 3 }
-.holds { stroke: #2b8ac6; fill: #2b8ac6 } .refuted { stroke: #d55e00; fill: #d55e00 }
-.undecided { stroke: #767676; fill: none } .found { stroke-width: 2 }"""
-"""Colours for a background that is not known: the grey has the same contrast to black and to white."""
+CLAIMED = "#2b8ac6"
+LOOKS: dict[Standing, dict[str, Any]] = {
+    Standing.HOLDS: {"color": "#2b8ac6", "marker": "o"},
+    Standing.REFUTED: {"color": "#d55e00", "marker": "x"},
+    Standing.UNDECIDED: {"color": GREY, "marker": "o", "fillstyle": "none"},
+}
+"""A shape for each standing: colour is not all that tells them apart."""
 
 
 class Measure(StrEnum):
@@ -64,21 +70,17 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Axis:
-    """What rows are drawn along, from `low` to `high`; a logarithmic one in powers of ten."""
+class Scale:
+    """What rows are drawn along, from `low` to `high`."""
 
     low: float
     high: float
     ticks: Sequence[float]
     log: bool = False
 
-    def pixel(self, value: float) -> float:
-        """Return where a value is; what is beyond the axis is at its end."""
-        place = value
-        if self.log:
-            place = math.log10(value) if 0 < value < math.inf else math.copysign(math.inf, value - 1)
-        share = (min(max(place, self.low), self.high) - self.low) / (self.high - self.low)
-        return round(LEFT + share * (WIDTH - LEFT - RIGHT), 1)
+    def clip(self, value: float) -> float:
+        """Return a value; one that is beyond an end is at it."""
+        return min(max(value, self.low), self.high)
 
 
 def find_rows(findings: Sequence[tuple[str, Finding]]) -> list[Row]:
@@ -102,25 +104,23 @@ def _is_known(part: Part, found: Interval) -> bool:
 
 
 def draw_intervals(rows: Sequence[Row], title: str) -> str:
-    """Return the plot as the text of an SVG file, with an axis for each measure."""
-    parts, top = [], 0.0
-    for measure in Measure:
-        own = [row for row in rows if row.measure is measure]
-        if own:
-            parts += _draw_panel(measure, own, top)
-            top += TOP + ROW * len(own) + BETWEEN
-    height = top + BOTTOM
-    size = f'viewBox="0 0 {WIDTH} {height:g}" width="{WIDTH}" height="{height:g}"'
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{_escape(title)}">',
-            f"<style>\n{STYLE}\n</style>",
-            *parts,
-            *_legend(top + BOTTOM / 2),
-            "</svg>",
-            "",
-        ]
-    )
+    """Return the plot as the text of an SVG file, with axes for each measure."""
+    panels = {measure: [row for row in rows if row.measure is measure] for measure in Measure}
+    rows_of = [len(own) for own in panels.values() if own]
+    with drawing_style(FONT_SIZE, salt=title):
+        from matplotlib.figure import Figure
+        from matplotlib.patches import Patch
+
+        height = ROW * len(rows) + AROUND * len(rows_of) + BELOW
+        canvas = Figure(figsize=(WIDTH / 72, height / 72), layout="constrained")
+        boxes = canvas.subplots(len(rows_of), 1, height_ratios=rows_of, squeeze=False)[:, 0]
+        for axes, own in zip(boxes, filter(None, panels.values()), strict=True):
+            draw_panel(axes, own)
+        marks = [boxes[0].plot([], [], label=str(standing), **look)[0] for standing, look in LOOKS.items()]
+        claimed = Patch(color=CLAIMED, alpha=0.2, label="claimed")
+        beyond = Patch(color="none", label="at an end: there or beyond")
+        canvas.legend(handles=[*marks, claimed, beyond], loc="outside lower center", ncols=5)
+        return save_for_screen(canvas, title, GREY) + "\n"
 
 
 def _measure(claim: Claim, part: Part, found: Interval) -> tuple[Measure, Interval, Range]:
@@ -167,70 +167,45 @@ def _distances(found: Interval, limit: float) -> Interval:
     return Interval(divide(found.estimate), divide(found.low), divide(found.high), found.count)
 
 
-def _find_axis(measure: Measure, rows: Sequence[Row]) -> Axis:
+def _find_scale(measure: Measure, rows: Sequence[Row]) -> Scale:
     known = [row.found for row in rows if row.known]
     ends = [end for found in known for end in (found.low, found.estimate, found.high)]
     if measure is Measure.SHARE:
-        return Axis(0.0, 1.0, (0.0, 0.25, 0.5, 0.75, 1.0))
+        return Scale(0.0, 1.0, (0.0, 0.25, 0.5, 0.75, 1.0))
     if measure is Measure.MULTIPLE:
         far = max((abs(math.log10(end)) for end in ends if 0 < end < math.inf), default=1.0)
         most = min(MOST_DECADES, max(1, math.ceil(far)))
-        return Axis(-most, most, [10.0**power for power in range(-most, most + 1)], log=True)
+        ticks = [10.0**power for power in range(-most, most + 1)]
+        return Scale(ticks[0], ticks[-1], ticks, log=True)
     far = max((abs(end) for end in ends if math.isfinite(end)), default=1.0)
     most = min(MOST_HALF_WIDTHS, max(2, math.ceil(far)))
-    return Axis(-most, most, [-most, -most / 2, 0.0, most / 2, most])
+    return Scale(-most, most, [-most, -most / 2, 0.0, most / 2, most])
 
 
-def _draw_panel(measure: Measure, rows: Sequence[Row], top: float) -> list[str]:
-    """Return a heading, an axis and its rows."""
-    axis, start, bottom = _find_axis(measure, rows), top + TOP, top + TOP + ROW * len(rows)
-    parts = [f'<text x="{LEFT}" y="{top + 18:g}">{measure}</text>']
-    for tick in axis.ticks:
-        x = axis.pixel(tick)
-        parts.append(f'<line class="grid" x1="{x}" x2="{x}" y1="{start:g}" y2="{bottom:g}"/>')
-        parts.append(f'<text x="{x}" y="{start - 10:g}" text-anchor="middle">{tick:g}</text>')
-    for number, row in enumerate(rows):
-        parts += _draw_row(row, start + ROW * (number + 0.5), axis)
-    return parts
+def draw_panel(axes: Axes, rows: Sequence[Row]) -> None:
+    """Draw rows of one measure into axes of matplotlib, the first one on top."""
+    measure = rows[0].measure
+    scale = _find_scale(measure, rows)
+    for y, row in enumerate(rows):
+        start, end, low, middle, high = map(
+            scale.clip, (row.claimed.low, row.claimed.high, row.found.low, row.found.estimate, row.found.high)
+        )
+        look = LOOKS[row.standing]
+        axes.barh(y, end - start, left=start, height=0.84, color=CLAIMED, alpha=0.2, linewidth=0)
+        axes.vlines([*map(scale.clip, row.ends)], y - 0.5, y + 0.5, colors=GREY, linestyles=(0, (3, 3)))
+        axes.plot([low, high], [y, y], color=look["color"], clip_on=False)
+        if row.known:
+            axes.plot([middle], [y], clip_on=False, **look)
+    axes.set_xscale("log" if scale.log else "linear")
+    axes.set_xlim(scale.low, scale.high)
+    axes.set_xticks(scale.ticks, [f"{tick:g}" for tick in scale.ticks])
+    axes.set_xticks([], minor=True)
+    axes.xaxis.tick_top()
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_yticks(range(len(rows)), [plain_label(printable(_shorten(row.label))) for row in rows])
+    axes.set_title(measure, loc="left")
+    axes.spines["bottom"].set_visible(False)
 
 
-def _draw_row(row: Row, y: float, axis: Axis) -> list[str]:
-    start, end = axis.pixel(row.claimed.low), axis.pixel(row.claimed.high)
-    low, dot, high = (axis.pixel(each) for each in (row.found.low, row.found.estimate, row.found.high))
-    label = row.label if len(row.label) <= LONGEST_LABEL else f"{row.label[: LONGEST_LABEL - 1]}…"
-    width = round(end - start, 1)
-    ends = [
-        f'<line class="end" x1="{x}" x2="{x}" y1="{y - ROW / 2:g}" y2="{y + ROW / 2:g}"/>'
-        for x in map(axis.pixel, row.ends)
-    ]
-    return [
-        f"<g><title>{_escape(row.says)}</title>",
-        f'<rect class="claimed" x="{start}" y="{y - ROW / 2 + 2:g}" width="{width}" height="{ROW - 4}"/>',
-        f'<text x="{LEFT - 12}" y="{y + 4:g}" text-anchor="end">{_escape(label)}</text>',
-        *ends,
-        f'<line class="found {row.standing}" x1="{low}" x2="{high}" y1="{y:g}" y2="{y:g}"/>',
-        *([_mark(row.standing, dot, y)] if row.known else []),
-        "</g>",
-    ]
-
-
-def _mark(standing: Standing, x: float, y: float) -> str:
-    """Return a mark with a shape of its own for each standing: colour is not all that tells them apart."""
-    if standing is Standing.REFUTED:
-        return f'<path class="found {standing}" d="M{x - 4} {y - 4}l8 8m0 -8l-8 8"/>'
-    return f'<circle class="found {standing}" cx="{x}" cy="{y}" r="4.5"/>'
-
-
-def _legend(y: float) -> list[str]:
-    parts, x = [], LEFT // 2
-    for standing in (Standing.HOLDS, Standing.REFUTED, Standing.UNDECIDED):
-        parts += [_mark(standing, x, y), f'<text x="{x + 12}" y="{y + 4:g}">{standing}</text>']
-        x += 100
-    parts.append(f'<rect class="claimed" x="{x - 8}" y="{y - 8:g}" width="24" height="16"/>')
-    parts.append(f'<text x="{x + 24}" y="{y + 4:g}">claimed</text>')
-    parts.append(f'<text x="{x + 100}" y="{y + 4:g}">at an end: there or beyond</text>')
-    return parts
-
-
-def _escape(text: str) -> str:
-    return html.escape(printable(text))
+def _shorten(label: str) -> str:
+    return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"

@@ -60,5 +60,5 @@ def test_settings_without_a_value_have_a_word_for_it_and_no_number(tuned):
 def test_they_are_drawn_for_a_paper_too(summary, tmp_path):
     pytest.importorskip("matplotlib")
     found = [each for each in build_figures(summary) if "tuning" in each.title or "sensitivity" in each.title]
-    paper = Paper(legend="none")
-    assert len(write_figures(choose_sheets(found, paper), tmp_path, "svg", paper)) == 3
+    paper = Paper("svg")
+    assert len(write_figures(choose_sheets(found, paper), tmp_path, paper)) == 3
