@@ -22,8 +22,9 @@ from typing import Any
 from benchfw.errors import StoreError
 from benchfw.provenance import Environment, Run
 from benchfw.records import Result
-from benchfw.store.connection import attach_source
-from benchfw.store.rows import check_digest, digest_of, digest_of_trial
+from benchfw.store.checks import load_json
+from benchfw.store.connection import DAMAGED, attach_source
+from benchfw.store.rows import GARBLED, check_digest, digest_of, digest_of_trial
 from benchfw.store.schema import (
     EXTRACT_RUN,
     PLACE_COLUMNS,
@@ -88,6 +89,8 @@ def write_bundle(store: Path, run: Run, path: Path) -> None:
             unfinished.replace(path)
     except (OSError, sqlite3.Error) as fault:
         raise StoreError(f"the bundle {path} cannot be written ({fault}); give another file") from None
+    except GARBLED as fault:
+        raise StoreError(f"{store} has a row that is not benchfw's ({fault}); {DAMAGED}") from None
 
 
 def is_bundle(path: Path) -> bool:
@@ -186,7 +189,7 @@ def _drop_folders(base: sqlite3.Connection) -> None:
         digest, *row = base.execute(SELECT_TRIAL, (number,)).fetchone()
         changed = [*row]
         for column in PLACE_COLUMNS:
-            table = json.loads(row[column])
+            table = load_json(row[column])
             if (portable := _without_folders(table)) != table:
                 changed[column] = json.dumps(portable, separators=(",", ":"))
         if changed != row:

@@ -121,6 +121,15 @@ def test_a_bundle_that_cannot_be_written_leaves_nothing(store, tmp_path):
     assert not (tmp_path / "folder.zip.new").exists()
 
 
+def test_a_row_that_cannot_be_read_is_named_before_it_is_packed(store, tmp_path):
+    with contextlib.closing(sqlite3.connect(store.path)) as base:
+        base.execute("UPDATE trial SET problem = ?", ["[" * 10_000 + "]" * 10_000])
+        base.commit()
+    with pytest.raises(StoreError, match=r"has a row that is not benchfw's \(a table is nested too deeply\)"):
+        write_bundle(store.path, store.run(2), tmp_path / "run.zip")
+    assert not list(tmp_path.glob("run.zip*"))
+
+
 def test_nothing_else_of_an_archive_is_unpacked(packed, tmp_path):
     rewritten(packed, **{"../evil.py": b"boom", "/tmp/evil.py": b"boom", "suite.toml": None})
     before = set(tmp_path.rglob("*"))
