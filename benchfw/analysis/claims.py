@@ -156,7 +156,7 @@ def _decide_part(part: Part, estimate: Estimate, allowed: float, parts: int) -> 
         return _decide_denied(part, estimate, 1 - allowed, strict)
     if part.possible.two_ended or part.possible.low == part.possible.high:  # either side may refute it
         strict = 1 - allowed / parts
-    found, careful = estimate.interval(level), estimate.disproof(strict)
+    found, careful = estimate.interval(level), estimate.interval(strict)
     if estimate.refutes:
         return DecidedPart(part, Standing.REFUTED, found, level)
     if not _is_claimed_of_every_run(estimate) and lies_outside(careful, part.possible):
@@ -197,7 +197,7 @@ def _may_decide_share(inside: Range, runs: int, level: float) -> bool:
 
 def _decide_denied(part: Part, estimate: Estimate, level: float, strict: float) -> DecidedPart:
     """Return the decision on a number that is claimed not to be 0: either side of it will do."""
-    found, careful = estimate.disproof(level), estimate.interval(strict)
+    found, careful = estimate.interval(level), estimate.interval(strict)
     if lies_outside(found, part.possible):
         return DecidedPart(part, Standing.HOLDS, found, level)
     if lies_inside(careful, part.inside, estimate.possible):

@@ -49,9 +49,8 @@ class Pool:
 
     `variance` is the mean of the repetitions' variances, `noise` its relative standard error from the draws
     alone, `skewness` that of the pooled mean square. `carriers` is Kish's (1965) effective number of squares,
-    (sum q)² / sum q²: k rare draws of one size count as k, n normal draws as n/3, none that differs as 0.
-    `unevenness` is the standard deviation of the repetitions' numbers of draws over their mean. A variance
-    that is not `finite` is known from below only, whatever the draws look like.
+    (sum q)² / sum q²: k rare draws of one size count as k, n normal draws as n/3, none that differs as 0. A
+    variance that is not `finite` is known from below only, whatever the draws look like.
     """
 
     trials: int
@@ -60,19 +59,7 @@ class Pool:
     noise: Floats
     skewness: Floats
     carriers: Floats
-    unevenness: Floats
     finite: bool = True
-
-    @property
-    def drift(self) -> Floats:
-        """Return how many standard errors of a mean over repetitions its stopping may have moved it, at most.
-
-        A run that stops when its draws have cost so much, or are precise enough, stops at a number of draws N
-        that depends on them. Their sum about the truth has mean 0 at any such N (Wald 1944), so that their
-        mean is off by -Cov(sum, N) / (E N)² to first order: at most the unevenness times the standard
-        deviation of one repetition (Cauchy & Schwarz).
-        """
-        return np.asarray(self.unevenness * math.sqrt(self.trials))
 
     @property
     def decisive(self) -> NDArray[np.bool_]:
@@ -134,16 +121,14 @@ def pool_draws(variances: Values, std_errors: Values, skewnesses: Values, draws:
         np.sqrt(central / total) / inside,
         np.where(skewed, (cubes - 3 * first * second + 2 * first**3) / root**3, 0.0) / np.sqrt(total),
         np.where(varied, total * first**2 / np.where(varied, second, 1.0), 0.0),
-        np.std(count, axis=-1, ddof=min(variance.shape[-1] - 1, 1)) / np.mean(count, axis=-1),
     )
 
 
 def spread_ends(values: Values, pool: Pool, level: float = LEVEL) -> tuple[Floats, Floats]:
-    """Return the interval of the mean over repetitions of variances, or of what is proportional to them.
+    """Return Student's interval over repetitions of the mean variance, or of what is proportional to it.
 
-    Student's t over repetitions, with the skewness that the draws show taken out by Hall's (1992) cubic
-    transformation, which is monotone and can be undone in closed form. A single repetition has the draws'
-    own noise instead. The upper end is infinite where it would not hold, the lower 0 where nothing is known.
+    A single repetition has the draws' own noise instead. The upper end is infinite where it would not hold,
+    the lower 0 where nothing is known.
     """
     data = np.asarray(values, dtype=np.float64)
     mean = np.mean(data, axis=-1)
@@ -155,14 +140,10 @@ def spread_ends(values: Values, pool: Pool, level: float = LEVEL) -> tuple[Float
         error, freedom = np.maximum(between, least_spread(pool.trials) * own), pool.trials - 1
     if freedom < 1:
         return np.zeros_like(mean), np.full_like(mean, np.inf)
-    quantile = t_quantile(level, freedom)
-    low, high = (
-        mean - error * (_remove_skewness(side * quantile, pool.skewness) + side * pool.drift)
-        for side in (1, -1)
-    )
+    half = t_quantile(level, freedom) * error
     return (
-        np.where(pool.decisive, np.maximum(low, 0.0), 0.0),
-        np.where(pool.known_above, high, np.inf),
+        np.where(pool.decisive, np.maximum(mean - half, 0.0), 0.0),
+        np.where(pool.known_above, mean + half, np.inf),
     )
 
 
@@ -173,70 +154,29 @@ def spread_interval(values: Values, pool: Pool, level: float = LEVEL) -> Interva
     return Interval(float(np.mean(data)), float(low), float(high), len(data))
 
 
-def log_ratios(
-    values: Values, errors: Values, pool: Pool, others: Values, other_errors: Values, other_pool: Pool
-) -> tuple[Floats, Floats]:
+def log_ratios(values: Values, pool: Pool, others: Values, other_pool: Pool) -> tuple[Floats, Floats]:
     """Return between which ends the log ratios of two estimators' variances are known, by repetition.
 
-    Also of what is proportional to variances. `errors` are the relative standard errors of each repetition's
-    variance. The logarithm of a variance is low by half of that squared, and lower for heavier tails: it is
-    added back, so that unlike laws compare; not for two that are alike, where it cancels and only adds noise.
-    Where some repetition never varied, the logs are those of the ratio of the means by the delta method. An
-    end that rests on a variance that is not known from above is infinite, unless that is finite and the
-    other's tail shows as heavy: what both lack cancels. Both ends are where one of the two is not decisive.
-    They allow for what stopping may have done to either (`Pool.drift`).
+    Also of what is proportional to variances. An end that rests on a variance that is not known from above is
+    infinite; both are where one of the two is not decisive, or never varied in some repetition.
     """
-    logs = _paired_logs(values, errors, pool, others, other_errors, other_pool)
-    drift = np.expand_dims(pool.noise * pool.drift + other_pool.noise * other_pool.drift, -1)
-    decisive = pool.decisive & other_pool.decisive
-    known, other_known = (
-        np.expand_dims((each.known_above | (_is_matched(each, other) & each.finite)) & decisive, -1)
-        for each, other in ((pool, other_pool), (other_pool, pool))
-    )
-    return np.where(other_known, logs - drift, -np.inf), np.where(known, logs + drift, np.inf)
+    above, below = (np.asarray(each, dtype=np.float64) for each in (values, others))
+    varied = np.all((above > 0) & (below > 0), axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.where(varied[..., None], np.log(above / below), 0.0)
+    decisive = pool.decisive & other_pool.decisive & varied
+    known, other_known = ((each.known_above & decisive)[..., None] for each in (pool, other_pool))
+    return np.where(other_known, logs, -np.inf), np.where(known, logs, np.inf)
 
 
-def _paired_logs(
-    values: Values, errors: Values, pool: Pool, others: Values, other_errors: Values, other_pool: Pool
-) -> Floats:
-    above, below, own, their = (
-        np.asarray(each, dtype=np.float64) for each in (values, others, errors, other_errors)
-    )
-    varied = np.all((above > 0) & (below > 0), axis=-1, keepdims=True)
-    mean, other = (np.mean(each, axis=-1, keepdims=True) for each in (above, below))
-    mean, other = (np.where(each > 0, each, 1.0) for each in (mean, other))
-    safe, safe_other = np.where(varied, above, 1.0), np.where(varied, below, 1.0)
-    corrected = varied & ~np.expand_dims(_are_alike(pool, other_pool), -1)
-    of_pairs = np.log(safe / safe_other) + np.where(corrected, own**2 - their**2, 0.0) / 2
-    return np.where(varied, of_pairs, np.log(mean / other) + above / mean - below / other)
+def pair_spreads(values: Values, pool: Pool, others: Values, other_pool: Pool) -> PairedLogs | None:
+    """Return the evidence on the ratio of two estimators; None where one of the two is not decisive.
 
-
-def pair_spreads(
-    values: Values, errors: Values, pool: Pool, others: Values, other_errors: Values, other_pool: Pool
-) -> PairedLogs | None:
-    """Return the evidence on the ratio of two estimators; None where one of the two is not decisive."""
-    if not (pool.decisive and other_pool.decisive):
+    Nor is there any where one never varied in some repetition.
+    """
+    if not (pool.decisive and other_pool.decisive and np.all(values) and np.all(others)):
         return None
-    ends = log_ratios(values, errors, pool, others, other_errors, other_pool)
-    return PairedLogs(*ends, _paired_logs(values, errors, pool, others, other_errors, other_pool))
-
-
-def _is_matched(pool: Pool, other: Pool) -> NDArray[np.bool_]:
-    """Return whether the squares of another estimator vary and lean nearly as much as those of this one.
-
-    Chosen by simulation: few repetitions know little about either, and have intervals that bear more.
-    """
-    runs = min(pool.trials, other.trials)
-    noise = pool.noise <= (1.2 + 1.8 / runs) * other.noise
-    skewness = pool.skewness <= (1.3 + 9 / runs) * other.skewness
-    return np.asarray(pool.broad & other.broad & noise & skewness)
-
-
-def _are_alike(pool: Pool, other: Pool) -> NDArray[np.bool_]:
-    """Return whether each matches the other, with nearly the same noise."""
-    most = 1 + 9 / min(pool.trials, other.trials) ** 2
-    noise = (pool.noise <= most * other.noise) & (other.noise <= most * pool.noise)
-    return np.asarray(_is_matched(pool, other) & _is_matched(other, pool) & noise)
+    return PairedLogs(*log_ratios(values, pool, others, other_pool), np.log(np.divide(values, others)))
 
 
 @lru_cache(maxsize=128)
@@ -246,11 +186,3 @@ def least_spread(trials: int) -> float:
 
     freedom = trials - 1
     return math.sqrt(2 * float(gammaincinv(freedom / 2, _RARE)) / freedom)
-
-
-def _remove_skewness(quantile: float, skewness: Floats) -> Floats:
-    """Return the t with t + g t²/3 + g² t³/27 + g/6 = quantile, g being the skewness of the mean."""
-    flat = np.abs(skewness) < 1e-6
-    inside = np.where(flat, 1.0, skewness)
-    bent = 3 / inside * (np.cbrt(1 + inside * (quantile - inside / 6)) - 1)
-    return np.where(flat, quantile, bent)

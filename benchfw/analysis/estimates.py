@@ -59,10 +59,6 @@ class Estimate(ABC):
     def interval(self, level: float) -> Interval:
         """Return the number with its interval."""
 
-    def disproof(self, level: float) -> Interval:
-        """Return the interval that may disprove something of the number: mostly the same one."""
-        return self.interval(level)
-
     def plan(self, inside: Range, level: float) -> int | None:
         """Return how many runs would decide with a chance of 90 %, if the number is what it seems.
 
@@ -269,14 +265,10 @@ class Largest(Estimate):
 
 @dataclass(frozen=True, eq=False)
 class Measured(Estimate):
-    """A number whose interval is computed elsewhere, such as a variance from the draws of all runs.
-
-    `disprove` finds another interval, where more than the number can disprove what is claimed of it.
-    """
+    """A number whose interval is computed elsewhere, such as a variance from the draws of all runs."""
 
     find: Callable[[float], Interval]
     runs: int
-    disprove: Callable[[float], Interval] | None = None
 
     @property
     def count(self) -> int:
@@ -286,10 +278,6 @@ class Measured(Estimate):
     def interval(self, level: float) -> Interval:
         """Return the number."""
         return self.find(level)
-
-    def disproof(self, level: float) -> Interval:
-        """Return what may disprove a claim about the number."""
-        return self.find(level) if self.disprove is None else self.disprove(level)
 
 
 def fewest_runs(level: float) -> int:

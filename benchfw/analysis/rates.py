@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,46 +20,50 @@ from benchfw.records import Cell, Role
 Law: TypeAlias = Literal["sublinear", "linear"]
 Floats: TypeAlias = NDArray[np.float64]
 
+LAWS: tuple[Law, ...] = get_args(Law)
 FEWEST_POINTS = 5
 FEWEST_OF_A_HALF = 3
-FEWEST_TO_AGREE = 3
-_TINY = 1e-300  # a misfit of exactly zero has no logarithm
 TAIL = 0.5
 """The share of the axis, from its end, that is fitted: a rate is a statement about the end."""
 
-STRAIGHT = 0.05
+STRAIGHT = 0.1
 """By what share of the slope its two halves may differ, however sure that is."""
 
 BENT = 0.25
-"""By what share of the slope its two halves may not differ, even where noise might explain it."""
+"""By what share of the slope its two halves may not differ, even where that may be chance."""
+
+STEEP = 10.0
+"""An error must fall so many times over the last half of the iterations to follow the linear law.
+
+A power like k^-3 falls 8 times there, and is as straight as that through noise.
+"""
 
 FALLS = 100.0
 """A metric that no theorem is about is taken for an error if some run brings it down so many times."""
 
 
+class Slope(NamedTuple):
+    """The slope of curves under the law that they follow, the mean over runs with Student's interval."""
+
+    law: Law
+    interval: Interval
+
+
 @dataclass(frozen=True)
 class Rate:
-    """The slope of log metric against log iterations (sublinear) or iterations (linear), over repetitions.
-
-    Nothing is `measured` where the curves do not follow the law: `halves`, the slopes of the two halves of
-    what is fitted, shows how they bend. `theorem` is the slope of a theorem's own curve, if that has one.
-    """
+    """How fast a method brings a metric down, and its theorem's own curve; None where that follows no law."""
 
     cell: Cell
     metric: str
-    law: Law
-    measured: Interval | None
-    theorem: Interval | None
-    halves: tuple[float, float]
+    measured: Slope | None
+    theorem: Slope | None
 
     @property
     def intervals(self) -> Iterator[tuple[str, Interval]]:
         """Yield the slopes by the names that exports have for them."""
-        name = f"{self.metric}_{self.law}_rate"
-        if self.measured is not None:
-            yield name, self.measured
-        if self.theorem is not None:
-            yield f"{name}_of_theorem", self.theorem
+        for slope, suffix in ((self.measured, ""), (self.theorem, "_of_theorem")):
+            if slope is not None:
+                yield f"{self.metric}_{slope.law}_rate{suffix}", slope.interval
 
 
 class Curves(Protocol):
@@ -76,45 +80,31 @@ class Curves(Protocol):
 
 
 def find_rates(trials: Mapping[Cell, Sequence[Curves]], metrics: Sequence[str]) -> tuple[Rate, ...]:
-    """Return the rate of each method: of the metric that its theorem is about, or else of the first error.
-
-    One law is fitted to all methods, since slopes under two laws cannot be compared: that of the theorems, or
-    else the one under which the curves of each method are straighter. Where they disagree there is none.
-    """
+    """Return the rate of each method: of the metric that its theorem is about, or else of the first error."""
     bounded = {
         cell: next((name for each in group for name in each.bounded if name in metrics), "")
         for cell, group in trials.items()
     }
     first = next(filter(None, bounded.values()), "") or _falling(trials, metrics)
-    metrics_of = {cell: bounded[cell] or first for cell in trials}
-    law = _common_law(trials, metrics_of, "bound") or _common_law(trials, metrics_of, "metric")
-    if law is None:
-        return ()
-    found = (_rate(cell, metrics_of[cell], group, law) for cell, group in trials.items())
-    return tuple(rate for rate in found if rate is not None)
+    rates = (_rate(cell, bounded[cell] or first, group) for cell, group in trials.items() if first)
+    return tuple(rate for rate in rates if rate is not None)
 
 
-def _common_law(
-    trials: Mapping[Cell, Sequence[Curves]], metrics: Mapping[Cell, str], role: Role
-) -> Law | None:
-    """Return the law of all methods whose curves, or bounds, show one; None where they show two."""
-    laws = {likelier_law(_curves(group, metrics[cell], role)) for cell, group in trials.items()} - {None}
-    return laws.pop() if len(laws) == 1 else None
-
-
-def _rate(cell: Cell, metric: str, trials: Sequence[Curves], law: Law) -> Rate | None:
-    found = fit_law(_curves(trials, metric), law)
-    if not found.bends:
+def _rate(cell: Cell, metric: str, trials: Sequence[Curves]) -> Rate | None:
+    """Return the rate of a method; None where its curves are too short for a slope."""
+    fits = _fit_laws(trials, metric, "metric")
+    if not any(fit.runs for fit in fits):
         return None
-    theorem = fit_law(_curves(trials, metric, "bound"), law)
-    return Rate(
-        cell,
-        metric,
-        law,
-        found.slope if found.follows else None,
-        theorem.slope if theorem.follows else None,
-        found.halves,
-    )
+    return Rate(cell, metric, _followed(fits), _followed(_fit_laws(trials, metric, "bound")))
+
+
+def _fit_laws(trials: Sequence[Curves], metric: str, role: Role) -> list[Fit]:
+    return [fit_law(_curves(trials, metric, role), law) for law in LAWS]
+
+
+def _followed(fits: Iterable[Fit]) -> Slope | None:
+    """Return the slope under the first law that the curves follow."""
+    return next((Slope(fit.law, fit.slope) for fit in fits if fit.follows), None)
 
 
 def _falling(trials: Mapping[Cell, Sequence[Curves]], metrics: Sequence[str]) -> str:
@@ -134,34 +124,26 @@ def _curves(trials: Sequence[Curves], metric: str, role: Role = "metric") -> Ite
     return filter(None, (each.curve(metric, role) for each in trials))
 
 
-def slope(iterations: Values, errors: Values, law: Law, tail: float = TAIL) -> float:
-    """Return the least-squares slope of log error against log iterations (sublinear) or iterations (linear).
+class RunFit(NamedTuple):
+    """The slope of one run, those of both halves of what is fitted, and the fall of its log metric there."""
 
-    Theorems say -1 for gradient descent on a convex function, -2 with Nesterov's momentum, -1/2 for
-    stochastic gradients; under the linear law exp(slope) is the factor by which the error falls in each
-    iteration. Only the last `tail` of the axis counts, and no error at the level of rounding; NaN where fewer
-    than five points are left. A theorem's own curve goes through the same fit.
-    """
-    positions, logs = _fitted_points(iterations, errors, law, tail)
-    if len(positions) < FEWEST_POINTS:
-        return math.nan
-    return _gradient(positions, logs)
-
-
-class Bend(NamedTuple):
-    """The slopes of two halves, and the variance of their difference by the points' distances from them."""
-
+    slope: float
     first: float
     second: float
-    variance: float
+    fall: float
 
 
 @dataclass(frozen=True)
 class Fit:
-    """The slope of runs under a law, and how each run bends over what is fitted."""
+    """The slopes of runs under a law."""
 
-    slopes: tuple[float, ...]
-    bends: tuple[Bend, ...]
+    law: Law
+    runs: tuple[RunFit, ...]
+
+    @property
+    def slopes(self) -> tuple[float, ...]:
+        """Return the slope of each run."""
+        return tuple(run.slope for run in self.runs)
 
     @property
     def slope(self) -> Interval:
@@ -171,78 +153,52 @@ class Fit:
     @property
     def halves(self) -> tuple[float, float]:
         """Return the mean slopes of both halves of what is fitted."""
-        first, second, _ = (float(each) for each in np.mean(self.bends, axis=0))
+        _, first, second, _ = np.mean(self.runs, axis=0).tolist()
         return first, second
+
+    def bends(self, share: float = BENT) -> bool:
+        """Return whether the slopes of both halves differ by more than a share of the slope."""
+        first, second = self.halves
+        return abs(second - first) > share * abs(self.slope.estimate)
 
     @property
     def follows(self) -> bool:
         """Whether the runs fall, and by the law; not where the slope of several runs may be 0."""
         slope = self.slope
-        if not self.bends or not slope.estimate < 0 or (slope.bounded and slope.high >= 0):
+        if not self.runs or not slope.estimate < 0 or (slope.bounded and slope.high >= 0):
             return False
-        return self.straight
-
-    @property
-    def straight(self) -> bool:
-        """Whether one half of what is fitted is as steep as the other.
-
-        Not where the halves differ by a twentieth of the slope and more than by chance, or by a quarter in
-        any case. So what stops at a level of noise, or has a logarithm in it, is not taken for a power.
-        Chance is Student's interval over runs, or twice the standard error that the points' distances from
-        the two lines suggest, whichever is wider.
-        """
-        bend = mean_interval([each.second - each.first for each in self.bends])
-        chance = 2 * math.sqrt(sum(each.variance for each in self.bends)) / len(self.bends)
-        if len(self.bends) >= FEWEST_TO_AGREE:
-            chance = max(chance, bend.high - bend.estimate)
-        most = BENT if abs(bend.estimate) <= chance else STRAIGHT
-        return abs(bend.estimate) <= most * abs(self.slope.estimate)
+        if self.law == "linear" and np.mean([run.fall for run in self.runs]) < math.log(STEEP):
+            return False
+        apart = mean_interval([run.second - run.first for run in self.runs])
+        chance = apart.bounded and apart.low <= 0 <= apart.high
+        return not self.bends(BENT if chance else STRAIGHT)
 
 
 def fit_law(curves: Iterable[Curve], law: Law) -> Fit:
-    """Return the mean slope of independent runs under a law, with Student's interval, and how they bend.
+    """Return the slopes of independent runs under a law: of log metric against log iterations, or iterations.
 
-    The points of one curve depend on each other, so that the textbook interval of a regression would be far
-    too narrow: each run gives one slope, and runs are what is counted.
+    Theorems say -1 for gradient descent on a convex function, -2 with Nesterov's momentum, -1/2 for
+    stochastic gradients; under the linear law exp(slope) is the factor by which the error falls in each
+    iteration. Curves with fewer than five points to fit have none. The points of one curve depend on each
+    other, so that the textbook interval of a regression would be far too narrow: each run gives one slope,
+    and runs are what is counted.
     """
-    slopes, bends = [], []
+    runs = []
     for curve in curves:
-        positions, logs = _fitted_points(curve.iterations, curve.values, law, TAIL)
+        positions, logs = _fitted_points(curve.iterations, curve.values, law)
         if len(positions) < FEWEST_POINTS:
             continue
-        slopes.append(_gradient(positions, logs))
         # the halves of the axis, but three points each at least: five have one in common
         middle = np.searchsorted(positions, (positions[0] + positions[-1]) / 2)
         early, late = max(int(middle), FEWEST_OF_A_HALF), min(int(middle), len(positions) - FEWEST_OF_A_HALF)
-        halves = [(positions[part], logs[part]) for part in (slice(early), slice(late, None))]
-        noise = [
-            _misfit(along, heights) / (len(along) - 2) / float(np.var(along) * len(along))
-            for along, heights in halves
-        ]
-        bends.append(Bend(_gradient(*halves[0]), _gradient(*halves[1]), sum(noise)))
-    return Fit(tuple(slopes), tuple(bends))
+        slope = _gradient(positions, logs)
+        halves = _gradient(positions[:early], logs[:early]), _gradient(positions[late:], logs[late:])
+        runs.append(RunFit(slope, *halves, fall=slope * float(positions[0] - positions[-1])))
+    return Fit(law, tuple(runs))
 
 
-def likelier_law(curves: Iterable[Curve], tail: float = TAIL) -> Law | None:
-    """Return the law under which all curves are straighter; None where they disagree or are short.
-
-    Over the later half of the logarithmic axis: over that of the iterations themselves, which is a factor of
-    two, any power looks linear. One or two curves must be twice as straight.
-    """
-    margins = []
-    for curve in curves:
-        positions, logs = _fitted_points(curve.iterations, curve.values, "sublinear", tail)
-        if len(positions) >= FEWEST_POINTS:
-            power, exponential = _misfit(positions, logs), _misfit(np.exp(positions), logs)
-            margins.append(math.log(max(power, _TINY)) - math.log(max(exponential, _TINY)))
-    least = 0.0 if len(margins) >= FEWEST_TO_AGREE else math.log(2)
-    if margins and max(margins) < -least:
-        return "sublinear"
-    return "linear" if margins and min(margins) > least else None
-
-
-def _fitted_points(iterations: Values, errors: Values, law: Law, tail: float) -> tuple[Floats, Floats]:
-    """Return positions on the law's axis and log errors of the points that are fitted."""
+def _fitted_points(iterations: Values, errors: Values, law: Law) -> tuple[Floats, Floats]:
+    """Return positions on the law's axis and log errors of the last part, above the level of rounding."""
     positions = np.asarray(iterations, dtype=np.float64)
     values = np.asarray(errors, dtype=np.float64)
     usable = np.isfinite(values) & (values > 0) & (positions > 0)
@@ -251,15 +207,10 @@ def _fitted_points(iterations: Values, errors: Values, law: Law, tail: float) ->
     usable &= values > ROUNDING_FLOOR * float(np.nanmax(values[usable]))
     positions, values = positions[usable], values[usable]
     along = np.log(positions) if law == "sublinear" else positions
-    late = along >= along[-1] - tail * (along[-1] - along[0])
+    late = along >= along[-1] - TAIL * (along[-1] - along[0])
     return along[late], np.log(values[late])
 
 
 def _gradient(positions: Floats, logs: Floats) -> float:
     centred = positions - np.mean(positions)
     return float(centred @ logs) / float(centred @ centred)
-
-
-def _misfit(positions: Floats, logs: Floats) -> float:
-    heights = logs - np.mean(logs)
-    return float(np.sum((heights - _gradient(positions, logs) * (positions - np.mean(positions))) ** 2))

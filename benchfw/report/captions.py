@@ -100,11 +100,6 @@ def _estimator_notes(comparison: Comparison) -> str:
             ' "At least": a few draws carry most of the variance, and rarer ones may be missing, or the '
             "method knows that its variance is infinite."
         )
-    if comparison.uneven:
-        notes += (
-            " Some runs stopped after fewer draws than others, possibly because of what they drew: "
-            "intervals are wider to allow for that."
-        )
     if any(row.quantity == "relative_efficiency" for row in comparison.rows):
         notes += (
             f" Efficiency: the reference's {PRODUCTS[comparison.product]} over the method's. Typical: the "

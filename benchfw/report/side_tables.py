@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from benchfw.analysis.intervals import Interval
-from benchfw.analysis.rates import Rate
+from benchfw.analysis.rates import Slope
 from benchfw.report.tables import TextTable
 from benchfw.report.text import interval_text
 from benchfw.summary.model import Comparison
@@ -18,17 +18,10 @@ _RESTARTS = (
     "that its runs spent over the number of arrivals (ERT, as in COCO) [95 % interval]."
 )
 _RATES = (
-    "The slope of the later half of each curve, under one law for all methods: {law} More negative is "
-    "faster; a slope above its theorem's would cross the bound in the end. The law is that of the theorems "
-    "where these agree, else the one under which the curves of every method are straighter; where they "
-    "differ, or where no slope can be measured, the table is left out. So is a method whose slope changes "
-    "within that half, unless a theorem gives it a rate. Mean over repetitions [95 % interval]."
+    "The slope of the later half of each curve: the power p of the iterations k, or, where that fails, the "
+    "change in each iteration. A curve whose slope changes within that half follows neither law. Mean over "
+    "repetitions [95 % interval]."
 )
-_LAWS = {
-    "sublinear": "the error falls like a power of the iterations, k^p, and p is shown.",
-    "linear": "the error changes by this many per cent in each iteration.",
-}
-_LAW_NAMES = {"sublinear": "k^p", "linear": "% a step"}
 
 
 @dataclass(frozen=True)
@@ -49,10 +42,7 @@ def comparison_tables(comparison: Comparison) -> Iterator[SideTable]:
         yield SideTable("Restarts", _RESTARTS, _restarts(comparison))
     if any(rate.measured for rate in comparison.rates):
         metrics = dict.fromkeys(rate.metric for rate in comparison.rates)
-        law = comparison.rates[0].law
-        words = " ".join([_RATES.format(law=_LAWS[law]), *_bent(comparison)])
-        title = f"Rates of {' and '.join(metrics)}, {_LAW_NAMES[law]}"
-        yield SideTable(title, words, _rates(comparison))
+        yield SideTable(f"Rates of {' and '.join(metrics)}", _RATES, _rates(comparison))
 
 
 def _restarts(comparison: Comparison) -> TextTable:
@@ -73,12 +63,12 @@ def _restarts(comparison: Comparison) -> TextTable:
 
 def _rates(comparison: Comparison) -> TextTable:
     header: tuple[str, ...] = ("method", "measured", "theorem's")
-    rates = [rate for rate in comparison.rates if rate.measured or rate.theorem]
+    rates = comparison.rates
     rows: list[tuple[str, ...]] = [
         (
             comparison.name(rate.cell),
-            _slope(rate, rate.measured) if rate.measured else "—",
-            _slope(rate, rate.theorem) if rate.theorem else "—",
+            _slope_text(rate.measured) if rate.measured else "follows neither law",
+            _slope_text(rate.theorem) if rate.theorem else "—",
         )
         for rate in rates
     ]
@@ -88,23 +78,13 @@ def _rates(comparison: Comparison) -> TextTable:
     return TextTable(header, tuple(rows), tuple(rate.cell for rate in rates))
 
 
-def _bent(comparison: Comparison) -> Iterator[str]:
-    """Yield a sentence on each method whose curves do not follow the law, so that they have no rate."""
-    for rate in comparison.rates:
-        if rate.measured is None:
-            first, second = (_slope(rate, Interval(each, each, each, 1)) for each in rate.halves)
-            unit = " % a step" if rate.law == "linear" else ""
-            yield (
-                f"No rate for {comparison.name(rate.cell)}: the slope is {first}{unit} over the first half "
-                f"of what is fitted and {second}{unit} over the second, so that this law does not describe "
-                "the curve: a level of noise may end its fall, or it follows another law."
-            )
-
-
-def _slope(rate: Rate, slope: Interval) -> str:
-    """Return the exponent of the iterations, or the change an iteration in percent."""
-    if rate.law == "linear":
-        change = [100 * math.expm1(min(end, 700.0)) for end in (slope.estimate, slope.low, slope.high)]
-        low, high = change[1:] if slope.bounded else (-math.inf, math.inf)
-        slope = Interval(change[0], low, high, slope.count)
-    return interval_text(slope)
+def _slope_text(slope: Slope) -> str:
+    """Return 'k^p, p = -1.5 [-1.6, -1.4]', or '-3.0 [-3.2, -2.8] % a step'."""
+    if slope.law == "sublinear":
+        return f"k^p, p = {interval_text(slope.interval)}"
+    found = slope.interval
+    estimate, low, high = (
+        100 * math.expm1(min(end, 700.0)) for end in (found.estimate, found.low, found.high)
+    )
+    low, high = (low, high) if found.bounded else (-math.inf, math.inf)
+    return f"{interval_text(Interval(estimate, low, high, found.count))} % a step"

@@ -161,8 +161,7 @@ def _headline(comparison: Comparison) -> list[tuple[str, bool]]:
         return [*times, *((name, False) for name in (*_UNITS, "fraction_of_limit"))]
     if comparison.kind == "estimator":
         # what a biased estimator lacks in variance it has in its mean squared error
-        off = comparison.biased or comparison.biased_singly or _has_offset(comparison)
-        mse = [("mse", True)] if off else []
+        mse = [("mse", True)] if comparison.biased or _has_offset(comparison) else []
         # the ratio of costs is what operations predict, that of times what the machine makes of it
         costs = [("cost_per_draw", True)] if _costs_differ(comparison) else []
         spent = [*costs, ("seconds_per_draw", True)]

@@ -22,9 +22,6 @@ from benchfw.summary.sweeps import count_pairs, find_leads
 ARRIVALS = "arrivals"
 """How many of its runs a method brings to the target, against those of its reference."""
 
-NOTABLE_DRIFT = 0.25
-"""Below so many standard errors, what the stopping of runs may have done to a mean is not spoken of."""
-
 _FIRST_SCREEN = {
     "optimizer": ("cost_to_target",),
     "estimator": (),
@@ -37,16 +34,11 @@ def with_decisions(
 ) -> Iterator[Comparison]:
     """Yield the comparisons with all that is decided about them: one family of tests for a whole report.
 
-    Its members are the contrasts, the biases that can be tested, in the mean and in single runs, and what may
-    be said of the families of a sweep at every value. Samples are those of estimators.
+    Its members are the contrasts, the biases that can be tested, and what may be said of the families of a
+    sweep at every value. Samples are those of estimators.
     """
     biases = [_testable_biases(comparison, samples) for comparison, _, samples in compared]
-    singles = sum(
-        not math.isnan(samples[cell].single_probability())
-        for (*_, samples), cells in zip(compared, biases, strict=True)
-        for cell in cells
-    )
-    others = sum(map(len, biases)) + singles + sum(_count_leads(comparison) for comparison, *_ in compared)
+    others = sum(map(len, biases)) + sum(_count_leads(comparison) for comparison, *_ in compared)
     every = [each for _, group, _ in compared for each in group]
     family = Family(sum(each.testable for each in every), others)
     decided = iter(decide_family(every, family.budget))
@@ -85,21 +77,11 @@ def _with_biases(comparison: Comparison, samples: Mapping[Cell, DrawSample]) -> 
         for cell in comparison.tested
         if samples[cell].unbiased_probability() <= 1 - level
     }
-    singly = [
-        cell
-        for cell in comparison.tested
-        if cell not in biased and samples[cell].single_probability() <= 1 - level
-    ]
     pools = {cell: sample.pool for cell, sample in samples.items() if "variance" in sample.values}
     return replace(
         comparison,
         biased=biased,
-        biased_singly={
-            cell: samples[cell].single_bias(level) for cell in singly if not samples[cell].dependent()
-        },
-        dependent=tuple(cell for cell in singly if samples[cell].dependent()),
         draws={cell: round(float(pool.draws)) for cell, pool in pools.items() if pool is not None},
-        uneven=tuple(cell for cell, pool in pools.items() if pool is not None and pool.drift > NOTABLE_DRIFT),
         narrow=tuple(cell for cell, pool in pools.items() if pool is None or not pool.broad),
         scarce=tuple(cell for cell, pool in pools.items() if pool is None or not pool.decisive),
     )

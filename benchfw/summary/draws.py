@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
-from benchfw.analysis.bias import (
-    Scatter,
-    bias_interval,
-    dependence_probability,
-    length_interval,
-    length_probability,
-    single_bias,
-    single_probability,
-    unbiased_probability,
-)
+from benchfw.analysis.bias import bias_ends, length_ends, length_probability, unbiased_probability
 from benchfw.analysis.draws import Moments, Pool, pair_spreads, pool_moments, spread_interval
 from benchfw.analysis.evidence import Evidence, PairedLogs
 from benchfw.analysis.intervals import LEVEL, Interval
@@ -29,21 +20,14 @@ _PRODUCTS = ("variance_x_seconds", "mse_x_seconds", "variance_x_cpu_seconds", "m
 SPREADS = frozenset({"variance", "worst_variance", "mse", *_PRODUCTS})
 """What is proportional to the variance of an estimator's draws."""
 
-DEPENDENT = 0.01
-"""Where runs seem to have a bias each, draws that scatter so unlikely are said to depend on each other."""
-
 _ROUNDING = 1e-9  # of moments of the same draws about different means
 
 
 @dataclass(frozen=True)
 class DrawSample(Sample):
-    """The sample of an estimator; `moments` says of each repetition what its draws were like.
-
-    `scatters` says of numbers how the means of parts of a repetition's draws scatter.
-    """
+    """The sample of an estimator; `moments` says of each repetition what its draws were like."""
 
     moments: Mapping[int, Moments] = field(default_factory=dict)
-    scatters: Mapping[int, Scatter] = field(default_factory=dict)
 
     @cached_property
     def pool(self) -> Pool | None:
@@ -93,7 +77,14 @@ class DrawSample(Sample):
         if quantity not in SPREADS or not isinstance(reference, DrawSample):
             return super().evidence(reference, quantity)
         shared = [each for each in self.values[quantity] if each in reference.values[quantity]]
-        return self._spread_evidence(reference, quantity, shared)
+        if self.pool is None or reference.pool is None or not shared:
+            return None
+        mine, theirs = ([each.values[quantity][one] for one in shared] for each in (self, reference))
+        found = pair_spreads(mine, self.pool, theirs, reference.pool)
+        if found is None:
+            return None
+        own, other = (np.log([each.stretch(quantity, one) for one in shared]).T for each in (self, reference))
+        return PairedLogs(found.low + own[0] - other[1], found.high + own[1] - other[0], found.middle)
 
     def ratio(self, reference: Sample, quantity: str, level: float = LEVEL) -> Interval | None:
         """Return the ratio to the reference over the repetitions that both have; a bias has none."""
@@ -125,11 +116,16 @@ class DrawSample(Sample):
     def bias_interval(self, level: float = LEVEL) -> Interval:
         """Return the mean bias of an estimator over the repetitions; of a vector, the length of the bias."""
         values = list(self.values["bias"].values())
+        estimate = float(np.mean(values))
         if self.pool is None:
-            return Interval(float(np.mean(values)), -math.inf, math.inf, len(values))
+            return Interval(estimate, -math.inf, math.inf, len(values))
         if self.scalar:
-            return bias_interval(values, self.pool, level)
-        return length_interval(self._squared_lengths(), self.pool, level)
+            low, high = bias_ends(values, self.pool, level)
+        else:
+            squares = self._squared_lengths()
+            estimate = math.sqrt(max(float(np.mean(squares)), 0.0))
+            low, high = length_ends(squares, self.pool, level)
+        return Interval(estimate, float(low), float(high), len(values))
 
     def unbiased_probability(self) -> float:
         """Return the p-value of 'there is no bias'; NaN where the draws cannot decide."""
@@ -146,47 +142,3 @@ class DrawSample(Sample):
         """
         variances = self.values["variance"]
         return [value - variances[each] for each, value in self.values["mse"].items()]
-
-    def single_probability(self) -> float:
-        """Return the p-value of 'no run has a bias' of numbers; NaN where the draws cannot decide."""
-        if self.pool is None or not self.scalar:
-            return math.nan
-        return float(single_probability(*self._single_runs(), self.pool))
-
-    def dependent(self) -> bool:
-        """Whether the draws of a run depend on each other, as far as a run's own means show it."""
-        found = list(self.scatters.values())
-        return self.pool is not None and bool(found) and dependence_probability(found, self.pool) <= DEPENDENT
-
-    def single_bias(self, level: float) -> float:
-        """Return what the root mean square over the runs of a number's bias is at least."""
-        return 0.0 if self.pool is None else single_bias(*self._single_runs(), self.pool, level)
-
-    def _single_runs(self) -> tuple[list[float], list[float], list[int]]:
-        found = list(self.moments.values())
-        biases = [self.values["bias"][each] for each in self.moments]
-        return biases, [each.variance for each in found], [each.draws for each in found]
-
-    def _spread_evidence(
-        self, reference: DrawSample, quantity: str, shared: Sequence[int]
-    ) -> Evidence | None:
-        if self.pool is None or reference.pool is None or not shared:
-            return None
-        (mine, errors), (theirs, their_errors) = (
-            (
-                [each.values[quantity][one] for one in shared],
-                [each.relative_error(quantity, one) for one in shared],
-            )
-            for each in (self, reference)
-        )
-        found = pair_spreads(mine, errors, self.pool, theirs, their_errors, reference.pool)
-        if found is None:
-            return None
-        own, other = (np.log([each.stretch(quantity, one) for one in shared]).T for each in (self, reference))
-        return PairedLogs(found.low + own[0] - other[1], found.high + own[1] - other[0], found.middle)
-
-    def relative_error(self, quantity: str, repetition: int) -> float:
-        """Return the standard error of one repetition's variance over the variance, or over the mse."""
-        seen = self.moments[repetition]
-        around = self.values["mse"][repetition] if quantity.startswith("mse") else seen.variance
-        return seen.std_error / around if around else 0.0

@@ -156,12 +156,10 @@ class Comparison:
     are known to share their seeds; without that there are no ratios.
     `family` counts the tests of the whole report, which share 5 %. Of estimators, `tested` are those whose
     bias is one of them, `biased` those whose bias is not noise, each with the interval that decided it;
-    `biased_singly` those off in single runs though not in the mean, with their root mean square at least,
-    `dependent` those that only seem to, since the draws of a run depend on each other;
     `narrow` are those of whose draws too few carry the variance to test a bias, `scarce` those of which they
     are too few to say anything; `claims` are those that call themselves unbiased, `repeated` those that
-    drew the same numbers in all of their runs, `uneven` those whose runs stopped after unlike numbers of
-    draws, and `draws` how many all runs of one made. `units` are those of the times of the whole report.
+    drew the same numbers in all of their runs, and `draws` how many all runs of one made. `units` are those
+    of the times of the whole report.
     """
 
     problem: str
@@ -174,13 +172,10 @@ class Comparison:
     targets: tuple[Target, ...] = ()
     cost_unit: str = "gradients"
     biased: Mapping[Cell, Interval] = field(default_factory=dict)
-    biased_singly: Mapping[Cell, float] = field(default_factory=dict)
-    dependent: tuple[Cell, ...] = ()
     narrow: tuple[Cell, ...] = ()
     scarce: tuple[Cell, ...] = ()
     claims: tuple[Cell, ...] = ()
     repeated: tuple[Cell, ...] = ()
-    uneven: tuple[Cell, ...] = ()
     draws: Mapping[Cell, int] = field(default_factory=dict)
     family: Family = field(default_factory=Family)
     tested: tuple[Cell, ...] = ()

@@ -10,7 +10,6 @@ from itertools import groupby
 
 import numpy as np
 
-from benchfw.analysis.bias import Scatter, batch_scatter
 from benchfw.analysis.convergence import Curve
 from benchfw.analysis.draws import Moments, pool_moments, spread_interval
 from benchfw.analysis.intervals import Interval, Values, median_interval
@@ -64,7 +63,6 @@ def prepared_facts(outcome: Outcome) -> dict[str, float]:
 def _sample_draws(histories: Sequence[History]) -> Sample:
     values: dict[str, Columns[float]] = defaultdict(numbers)
     moments: dict[int, Moments] = {}
-    scatters: dict[int, Scatter] = {}
     for history in histories:
         if not history.finished:
             continue
@@ -75,18 +73,13 @@ def _sample_draws(histories: Sequence[History]) -> Sample:
         seen = _moments(history.curves, finite=not history.outcome.facts.get(INFINITE_VARIANCE))
         if seen is not None:
             moments[history.repetition] = seen
-        if "bias" in history.metrics and "worst_variance" not in history.metrics:
-            running = history.curves["bias"]
-            scatters[history.repetition] = batch_scatter(running.iterations, running.values)
     within = {
         "variance": {
             repetition: spread_interval([seen.variance], pool_moments([seen]))
             for repetition, seen in moments.items()
         }
     }
-    return DrawSample(
-        "estimator", dict(values), within if moments else {}, moments=moments, scatters=scatters
-    )
+    return DrawSample("estimator", dict(values), within if moments else {}, moments=moments)
 
 
 def _sample_kernel(histories: Sequence[History]) -> Sample:

@@ -10,7 +10,6 @@ import pytest
 
 from benchfw.analysis.decisions import decide_family
 from benchfw.analysis.variance import DrawStatistics
-from benchfw.measure.meter import next_look
 
 ROOT = Path(__file__).parents[2]
 
@@ -82,34 +81,14 @@ def test_the_number_of_jobs_changes_no_share_and_lines_that_were_not_asked_for_s
 
 def test_the_audit_records_what_a_trial_does():
     draws = np.random.default_rng(3).exponential(size=(2, 3, 50))
-    whole, bias = DRAWS.record(draws, 1.0), load("_bias")
-    count = np.array([[50, 32, 40], [2, 20, 35]])
-    squares = DRAWS.increments(draws)
-    sums = tuple(np.cumsum(squares**power, axis=-1) for power in (1, 2, 3))
-    stopped = bias.record_stopped(draws, 1.0, count, sums)
+    found = DRAWS.record(draws, 1.0)
     for report, run in np.ndindex(2, 3):
-        for found, length in ((whole, 50), (stopped, count[report, run])):
-            statistics = DrawStatistics(1.0)
-            for draw in draws[report, run, :length]:
-                statistics.add(draw)
-            assert found.bias[report, run] == pytest.approx(statistics.bias)
-            assert found.variance[report, run] == pytest.approx(statistics.variance)
-            if length > 2:
-                assert found.std_error[report, run] == pytest.approx(statistics.variance_std_error)
-
-
-def test_a_precision_stops_a_run_where_the_harness_would():
-    draws, limit = np.random.default_rng(4).exponential(size=(1, 2, 1000)), 0.3
-    stops, _ = load("_bias")._stops(draws, "exponential", limit)
-    for run, stop in enumerate(stops[0]):
-        statistics, look = DrawStatistics(), 2
-        for number, draw in enumerate(draws[0, run], 1):
+        statistics = DrawStatistics(1.0)
+        for draw in draws[report, run]:
             statistics.add(draw)
-            if number == look:
-                look = next_look(number)
-                if statistics.relative_half_width() <= limit:
-                    break
-        assert stop == number
+        assert found.bias[report, run] == pytest.approx(statistics.bias)
+        assert found.variance[report, run] == pytest.approx(statistics.variance)
+        assert found.std_error[report, run] == pytest.approx(statistics.variance_std_error)
 
 
 @pytest.mark.parametrize(

@@ -132,26 +132,3 @@ def test_a_claim_that_quick_runs_do_not_decide_may_name_what_only_the_full_run_h
     check_claims([claim], cells, (), targets=False, quick=True, where="s")
     with pytest.raises(SuiteError, match="no method is labelled 'full'"):
         check_claims([claim], cells, (), targets=False, quick=False, where="s")
-
-
-def test_biases_that_cancel_between_runs_are_refuted_or_shown_to_be_small(make, decide):
-    """Runs that are off by some standard errors each, up and down in turn: they do not vary otherwise."""
-
-    def swinging(errors, draws=2000):
-        found, scale = [], errors * 3**-0.5 / draws**0.5
-        for repetition in range(10):
-            statistics = DrawStatistics(0.0)
-            for value in np.random.default_rng(repetition).permutation(np.linspace(-1.0, 1.0, draws)):
-                statistics.add(value + (-1) ** repetition * scale)
-            records = [
-                Record(metric, draws, 1.0, float(draws), value)
-                for metric, value in statistics.metrics().items()
-            ]
-            found.append(make.result("estimator", "p", "swinging", repetition, records))
-        return found
-
-    claim = {"method": "swinging", "margin": 0.2}
-    assert decide(swinging(2.0), unbiased=True, **claim).standing == "refuted"
-    assert decide(swinging(2.0), unbiased=False, **claim).standing == "holds"
-    # chance explains that in one report of 30: not enough to refute, and too little to matter
-    assert decide(swinging(1.39), unbiased=True, **claim).standing == "holds"

@@ -200,6 +200,11 @@ def test_a_curve_that_bends_is_known_to_fall_faster_than_a_power_but_has_no_expo
     assert found.low < found.estimate < found.high < -1
 
 
+def test_a_curve_that_does_not_fall_has_the_exponent_0():
+    flat = [OneRun(np.ones(len(LOOKS)), repetition=number) for number in range(5)]
+    assert estimate_rate(flat, "loss", "sublinear", Range(-1.2, -0.8)).interval(0.9).estimate == 0
+
+
 def test_the_mean_over_problems_is_one_number_for_each_repetition():
     p = estimate_ratio(sample_of([2.0, 8.0]), sample_of([1.0, 1.0]), "loss")
     q = estimate_ratio(sample_of([8.0, 2.0]), sample_of([1.0, 1.0]), "loss")

@@ -164,36 +164,16 @@ def _bias(comparison: Comparison) -> Iterator[str]:
         yield f"Claimed to be unbiased, but the mean is off: {_off(comparison, broken)}, unless {rare}"
     if frank:
         yield f"The mean is off: {_off(comparison, frank)}"
-    for claimed, words in ((True, "Claimed to be unbiased, but off"), (False, "Off")):
-        singly = [cell for cell in comparison.biased_singly if (cell in comparison.claims) is claimed]
-        if singly:
-            rare = f", or {_rarer(comparison, singly)}" if claimed else ""
-            yield (
-                f"{words} in single runs, though not beyond noise in their mean: {_off(comparison, singly)} "
-                f"(root mean square), unless the draws of a run have something in common{rare}"
-            )
-    if comparison.dependent:
-        yield (
-            f"The draws of a run depend on each other: {_names(comparison, comparison.dependent)}; what is "
-            "said of variance and bias assumes that they do not"
-        )
-    whole = [row for row in rows_of(comparison, "bias") if not comparison.runs(row.cell)[0]]
-    enough = [row.cell for row in whole if row.interval.count >= FEWEST_RUNS]
     varied = {row.cell for row in rows_of(comparison, "variance") if row.interval.estimate > 0}
-    unsure = [cell for cell in enough if cell in comparison.narrow and cell in varied]
+    unsure = [
+        row.cell
+        for row in rows_of(comparison, "bias")
+        if row.cell in comparison.narrow and row.cell in varied
+        if row.interval.count >= FEWEST_RUNS and not comparison.runs(row.cell)[0]
+    ]
     if unsure:
         yield f"Too few draws carry the variance of {_names(comparison, unsure)} to test for a bias"
-    off = {*comparison.biased, *comparison.biased_singly, *comparison.dependent}
-    fair = [cell for cell in comparison.tested if cell not in off]
-    doubtful = [
-        row.cell for row in whole if row.cell in fair and not row.interval.low <= 0 <= row.interval.high
-    ]
-    if doubtful:
-        fair = [cell for cell in fair if cell not in doubtful]
-        yield (
-            f"Possibly biased: {_names(comparison, doubtful)} (the 95 % interval excludes 0, which is not "
-            "enough evidence in a report with several tests)"
-        )
+    fair = [cell for cell in comparison.tested if cell not in comparison.biased]
     if fair:
         alone = len(fair) == len(rows_of(comparison, "bias"))
         claimed = alone and all(cell in comparison.claims for cell in fair)
@@ -215,8 +195,7 @@ def _off(comparison: Comparison, cells: Sequence[Cell]) -> str:
     """Return names and sizes: a vector's bias is measured from below, so the near end is what is sure."""
     shown = []
     for cell in cells[:FEW_NAMES]:
-        interval = comparison.biased.get(cell)
-        near = min(abs(interval.low), abs(interval.high)) if interval else comparison.biased_singly[cell]
+        near = min(abs(comparison.biased[cell].low), abs(comparison.biased[cell].high))
         shown.append(f"{comparison.name(cell)} by at least {figures(near, side=-1)}")
     more = len(cells) - FEW_NAMES
     return join_names([*shown, f"{more} more"] if more > 0 else shown)

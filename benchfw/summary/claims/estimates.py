@@ -14,7 +14,7 @@ from benchfw.analysis.estimates import Estimate, Largest, Mean, Measured, Runs, 
 from benchfw.analysis.evidence import PairedLogs, PairedSigns
 from benchfw.analysis.intervals import Floats, Interval
 from benchfw.analysis.pairing import pair_brackets, pair_differences
-from benchfw.analysis.rates import BENT, Law, fit_law
+from benchfw.analysis.rates import Law, fit_law
 from benchfw.claims import Looks, Range
 from benchfw.summary.columns import pair_values
 from benchfw.summary.draws import SPREADS, DrawSample
@@ -115,11 +115,7 @@ def estimate_value(sample: Sample, quantity: str) -> Found:
 
 
 def estimate_bias(sample: Sample) -> Found:
-    """Return the bias of an estimator in standard deviations of one draw.
-
-    Biases that differ from run to run and cancel in the mean count by their root mean square, unless the
-    draws of a run depend on each other: then a run's own bias cannot be told apart from that.
-    """
+    """Return the bias of an estimator in standard deviations of one draw."""
     if not isinstance(sample, DrawSample) or "bias" not in sample.values or sample.pool is None:
         return "its bias is not known; the problem must know the exact value"
     deviation = math.sqrt(float(sample.pool.variance))
@@ -130,17 +126,7 @@ def estimate_bias(sample: Sample) -> Found:
     if not sample.pool.broad:
         return FEW_DRAWS
 
-    def find(level: float) -> Interval:
-        return sample.bias_interval(level).scaled(1 / deviation)
-
-    def disprove(level: float) -> Interval:
-        half = 1 - (1 - level) / 2  # the mean and the single runs are two tests
-        found, single = sample.bias_interval(half), sample.single_bias(half)
-        if single > 0 and found.low <= 0 <= found.high and not sample.dependent():
-            found = Interval(float(np.sqrt(np.mean(biases**2))), single, math.inf, found.count)
-        return found.scaled(1 / deviation)
-
-    return Measured(find, len(biases), disprove if sample.scalar else None)
+    return Measured(lambda level: sample.bias_interval(level).scaled(1 / deviation), len(biases))
 
 
 def estimate_arrivals(sample: Sample, *, every: bool, wanted: bool) -> Found:
@@ -226,19 +212,18 @@ def estimate_rate(trials: Sequence[History], metric: str, law: Law, inside: Rang
     if broken:
         return broken
     fit = fit_law(filter(None, (each.curve(metric) for each in started)), law)
-    if not fit.bends:
+    if not fit.runs:
         return f"the curves of {metric or 'its metrics'} are too short for a slope"
     short = len(started) - len(fit.slopes)
     if short:  # often those of the fastest runs: the others alone would mislead
         return f"{short} of its {len(started)} curves of {metric} are too short for a slope"
     slopes = np.array(fit.slopes)
     low = high = 0.0
-    if not fit.straight:
-        first, second = sorted(fit.halves)
-        mean = fit.slope.estimate
-        low, high = min(first - mean, 0.0), max(second - mean, 0.0)
-        if inside.two_ended and second - first > BENT * abs(mean):
+    if fit.bends():
+        if inside.two_ended:
             return f"the curve bends: its slope goes from {fit.halves[0]:.2g} to {fit.halves[1]:.2g}"
+        mean = fit.slope.estimate
+        low, high = min(*fit.halves, mean) - mean, max(*fit.halves, mean) - mean
     order = tuple(each.repetition for each in started)
     return Runs(slopes + low, slopes + high, slopes, law == "linear", repetitions=order)
 

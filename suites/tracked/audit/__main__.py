@@ -3,8 +3,8 @@
 `python suites/tracked/audit` writes the tables of docs/statistics.md between their markers: verdicts of whole
 reports made from arrays (`--part reports`), whole reports made from records (`whole`), the check of the
 median (`medians`), intervals of one row (`rows`), `benchfw compare` (`compare`), variances of estimators,
-their ratios and power (`estimators`), bias, gradients and runs that stop by what they drew (`bias`), whether
-curves have a rate (`rates`), methods that are tuned (`tuning`), and claims (`claims`). Seeds are fixed, so
+their ratios and power (`estimators`), bias of numbers and gradients (`bias`), whether curves have a rate
+(`rates`), methods that are tuned (`tuning`), and claims (`claims`). Seeds are fixed, so
 that `--jobs` changes no number; more than an hour on one core for all. Exit code 1 if a share is outside its
 limits.
 """

@@ -297,6 +297,11 @@ def judge_other(name: str, runs: int, start: int, end: int) -> list[bool]:
 # tables
 
 
+def _many(name: str, experiments: int) -> int:
+    """Return of how many reports a share is the mean: of claims that are decided quickly, of more."""
+    return experiments * 10 if name.startswith("unbiased") else experiments
+
+
 def _share(found: list[list[Any]], pick: Callable[[Any], Any] = lambda each: each) -> float:
     flat = [pick(each) for part in found for each in part]
     known = [each for each in flat if not (isinstance(each, float) and math.isnan(each))]
@@ -334,7 +339,7 @@ def claim_tables(experiments: int) -> Iterator[Table]:
     lines = [
         Line(
             name,
-            tuple(split_tasks(experiments, judge_other, name, runs) for runs in RUNS),
+            tuple(split_tasks(_many(name, experiments), judge_other, name, runs) for runs in RUNS),
             _share,
             0.0,
             1.0 if any(law in name for law in HEAVY) else 0.05,

@@ -78,13 +78,6 @@ class Trials:
     std_error: Array
     skewness: Array
     pool: Pool
-    draws: Array | int
-
-    @property
-    def relative_error(self) -> Array:
-        return np.divide(
-            self.std_error, self.variance, out=np.zeros_like(self.variance), where=self.variance > 0
-        )
 
 
 def increments(draws: Array) -> Array:
@@ -103,7 +96,7 @@ def record_squares(squares: Array, bias: Array) -> Trials:
     skewness = np.divide(third * math.sqrt(terms), spread**1.5, out=np.zeros_like(third), where=spread > 0)
     std_error = np.sqrt(spread / (terms - 1) / terms)
     pool = pool_draws(variance, std_error, skewness, terms + 1)
-    return Trials(bias, variance, std_error, skewness, pool, terms + 1)
+    return Trials(bias, variance, std_error, skewness, pool)
 
 
 def record(draws: Array, mean: float) -> Trials:

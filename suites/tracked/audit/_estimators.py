@@ -45,7 +45,12 @@ UNLIKE = (
 )
 PLAIN = (("log-normal", "log-normal"), ("log-normal", "exponential"), ("log-normal", "normal"))
 SWEPT = (("normal", "normal"), ("log-normal", "log-normal"), ("normal", "log-normal"))
-HEAVY = ("log-normal", "Pareto 3")  # laws under which no valid test has the power of one that is not
+SKEWED = ("exponential", "discrete (Poisson 1)", "log-normal", "Pareto 3")
+"""Laws under which reports withhold ends that an uncorrected test uses."""
+
+
+# a fourth moment that is infinite, and draws that seldom show it: the ends of Student's interval are too near
+LEAST = {name: law.least for name, law in LAWS.items()} | {"t, 3 degrees": 0.87}
 
 FIRST = share_of(0)
 Judge = Callable[..., tuple[Array, Array]]
@@ -74,10 +79,7 @@ def ratio_holds(rng: Rng, reports: int, runs: int, name: str, other: str) -> tup
     law, second = LAWS[name], LAWS[other]
     above, below = sample(rng, law, reports, runs), sample(rng, second, reports, runs)
     data = np.exp(rng.normal(0, 0.5, (reports, runs)))
-    ends = log_ratios(
-        above.variance * data, above.relative_error, above.pool,
-        below.variance * data, below.relative_error, below.pool,
-    )  # fmt: skip
+    ends = log_ratios(above.variance * data, above.pool, below.variance * data, below.pool)
     low, high = log_interval(*ends, 0.95)
     truth = math.log(law.variance / second.variance) if math.isfinite(law.variance) else 0.0
     return (low <= truth) & (truth <= high), np.isfinite(low) & np.isfinite(high)
@@ -115,12 +117,9 @@ def _claims(found: list[Trials], seconds: Array, tested: Array) -> Array:
     first, *others = found
     runs, budget = first.variance.shape[-1], np.where(tested > 0, BUDGET - ASIDE, BUDGET)[:, None]
     ends = [
-        log_ratios(
-            each.variance * mine, each.relative_error, each.pool,
-            first.variance * seconds[0], first.relative_error, first.pool,
-        )
+        log_ratios(each.variance * mine, each.pool, first.variance * seconds[0], first.pool)
         for each, mine in zip(others, seconds[1:], strict=True)
-    ]  # fmt: skip
+    ]
     least = least_probability(runs, (BUDGET - ASIDE) / len(others))
     different, equal = (
         np.maximum(np.stack([test(*each) for each in ends], axis=-1), least)
@@ -149,10 +148,7 @@ def family_leads(
     for number in range(values):
         first, second = (sample(rng, LAWS[law], reports, runs) for law in (name, other))
         scale = 1.0 / LAWS[other].variance * LAWS[name].variance * (100.0 if number else 1.0)
-        logs = log_ratios(
-            scale * second.variance, second.relative_error, second.pool,
-            first.variance, first.relative_error, first.pool,
-        )  # fmt: skip
+        logs = log_ratios(scale * second.variance, second.pool, first.variance, first.pool)
         ends.append(log_interval(*logs, level))
     above, below = (
         np.all([low > 0 for low, _ in ends], axis=0),
@@ -217,7 +213,7 @@ def estimator_tables(reports: int) -> Iterator[Table]:
         f"The variance, runs of {DRAWS} draws: statements that hold (in brackets: with an upper end)",
         *(
             line(
-                name, variance_holds, (name,), reports, law.least, 0.97 if law.continuous else 1.0,
+                name, variance_holds, (name,), reports, LEAST[name], 0.97 if law.continuous else 1.0,
                 combine=two_shares,
             )
             for name, law in LAWS.items()
@@ -226,8 +222,10 @@ def estimator_tables(reports: int) -> Iterator[Table]:
     yield table(
         "The variance, one run: statements that hold (in brackets: with an upper end)",
         *(
-            line(name, one_run_holds, (name,), reports, law.least, combine=two_shares, runs=(100, 400, 1000))
-            for name, law in LAWS.items()
+            line(
+                name, one_run_holds, (name,), reports, LEAST[name], combine=two_shares, runs=(100, 400, 1000)
+            )
+            for name in LAWS
         ),
         heads=("100 draws", "400 draws", "1,000 draws"),
     )
@@ -240,7 +238,7 @@ def estimator_tables(reports: int) -> Iterator[Table]:
         *(
             line(
                 f"{above} / {below}", ratio_holds, (above, below), reports,
-                min(LAWS[above].least, LAWS[below].least), combine=two_shares,
+                min(LEAST[above], LEAST[below]), combine=two_shares,
             )
             for above, below in (*((name, name) for name in LAWS), *UNLIKE)
         ),
@@ -281,8 +279,8 @@ def estimator_tables(reports: int) -> Iterator[Table]:
         "Two methods, variances 1.5 times apart: power against one uncorrected test (in brackets: found)",
         *(
             line(
-                name, factor_found, (name, 1.5), 2 * reports, 0.0 if name in HEAVY else 0.9, combine=quotient
+                name, factor_found, (name, 1.5), 2 * reports, 0.0 if name in SKEWED else 0.9, combine=quotient
             )
-            for name in ("normal", "exponential", "discrete (Poisson 1)", *HEAVY)
+            for name in ("normal", *SKEWED)
         ),
     )
