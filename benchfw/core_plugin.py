@@ -27,7 +27,6 @@ TUNERS = {
 
 @hookimpl
 def register_tuners(register: Register) -> None:
-    """Add the tuners."""
     for name, kind in TUNERS.items():
         register(name, f"benchfw.tuning.tuners:{kind}")
 

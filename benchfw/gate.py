@@ -140,11 +140,9 @@ class Host:
         return next(found, None)
 
     def add_comment(self, body: str) -> None:
-        """Write a new comment."""
         self._ask("POST", self.listed, {"body": body})
 
     def edit_comment(self, number: int, body: str) -> None:
-        """Replace the text of a comment."""
         self._ask(self.verb, f"{self.edited}/{number}", {"body": body})
 
     def _comments(self) -> Iterator[Mapping[str, Any]]:

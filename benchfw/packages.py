@@ -42,7 +42,6 @@ def bound_version(version: str) -> str:
 
 
 def is_installed(package: str) -> bool:
-    """Return whether a distribution is installed."""
     import importlib.metadata
 
     try:

@@ -96,7 +96,6 @@ class Environment:
         return {name: each["unavailable"] for name, each in self.backends.items() if "unavailable" in each}
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
         return asdict(self)
 
     @classmethod
@@ -176,7 +175,6 @@ class Noise:
         return min((each.fastest for each in self.bursts), default=math.inf)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
         return {"bursts": self.bursts, "others": self.others}
 
     @classmethod

@@ -228,7 +228,6 @@ def _walk(params: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Space]]
 
 
 def has_value(space: Space, value: Any) -> bool:
-    """Return whether a value is one of a space."""
     if isinstance(space, Choice):
         return any(type(value) is type(each) and value == each for each in space.values)
     legal = int if isinstance(space, Integer) else (int, float)

@@ -94,7 +94,6 @@ def find_suites(name: str, folders: Iterable[Path]) -> list[Path]:
 
 
 def read_suite(path: Path, *, quick: bool = False) -> Suite:
-    """Read a suite file."""
     if path.suffix == ".py":
         raise SuiteError(
             f"{path} is a Python file, and a suite is a .toml file; pass a plugin with --plugin {path}"

@@ -64,7 +64,6 @@ class Objects:
             yield place, kind, {**table, **({"label": label} if label else {})}
 
     def problem_table(self, place: str, label: str, given: Any) -> tuple[str, dict[str, Any]]:
-        """Return the table of a problem."""
         match given:
             case str():
                 return "problem", {"use": given}

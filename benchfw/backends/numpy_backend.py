@@ -50,7 +50,6 @@ class NumpyBackend(Backend):
         return philox_words(seed, stream, block, start, count)
 
     def normals(self, words: Any, dtype: Any) -> np.ndarray:
-        """Return the normals of these words."""
         return box_muller_on_host(words, dtype)
 
     def rng(self, seed: int) -> Rng:

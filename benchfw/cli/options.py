@@ -21,7 +21,6 @@ SURVIVED = 93  # the exit code of a process that has imported a plugin, whatever
 
 
 def store_option(command: Command) -> Command:
-    """Add --store."""
     from benchfw.provenance import DEFAULT_STORE  # of which `list` and `show` need nothing
 
     return click.option(
@@ -34,7 +33,6 @@ def store_option(command: Command) -> Command:
 
 
 def plugin_option(command: Command) -> Command:
-    """Add --plugin."""
     return click.option(
         "--plugin",
         "plugins",
@@ -109,7 +107,6 @@ def import_and_end(source: str, log: int) -> NoReturn:
 
 
 def json_option(command: Command) -> Command:
-    """Add --json."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")(command)
 
 

@@ -58,7 +58,6 @@ def suite_facts(name: str, plugins: Iterable[str]) -> dict[str, Any]:
 
 
 def describe_suite(facts: Mapping[str, Any]) -> str:
-    """Return a suite as text."""
     lines = [f"suite {facts['name']}: {facts['title']}", ""]
     for key, value in facts.items():
         if key in {"kind", "name", "title", "claims"} or not value:

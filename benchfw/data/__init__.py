@@ -45,8 +45,7 @@ from benchfw.data.load import (
     load,
     verify,
 )
-from benchfw.data.split import Split, Table, has_split, load_table, split, split_documents
-from benchfw.data.spread import deviations
+from benchfw.data.split import Split, Table, deviations, has_split, load_table, split, split_documents
 from benchfw.data.stream import batches
 
 __all__ = [

@@ -241,6 +241,17 @@ def _rng(seed: int, offset: int = 0) -> Rng:
     return Rng(get_backend("numpy"), seed, STREAM + offset)
 
 
+def deviations(values: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return the standard deviation of each column, or of a vector; exactly 0 where all values are the same.
+
+    The mean of a constant column is off by a rounding error, and so would be its deviation.
+    """
+    import numpy as np
+
+    varies = values.min(axis=0) < values.max(axis=0)
+    return np.where(varies, values.std(axis=0, dtype=np.float64), 0.0)
+
+
 RULES: Mapping[str, Callable[..., Split]] = {
     "fraction": _split_fraction,
     "first": _split_first,

@@ -48,7 +48,6 @@ class ObjectSource(NamedTuple):
 
 
 def read_object(value: Any) -> ObjectSource:
-    """Return what an object is."""
     reader = _Reader(notes=False)
     try:
         digest = reader.digest(value)

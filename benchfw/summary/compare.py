@@ -266,7 +266,8 @@ def _signed(
     before, after = values
     shared = [repetition for repetition in before if repetition in after]
     curves = filter(None, (each.curve(quantity) for each in mine if each.finished))
-    size = median(abs(float(curve.values[0]) - curve.final) for curve in curves)
+    # only a forged run has ends and no curve: then no change is large enough
+    size = median([abs(float(curve.values[0]) - curve.final) for curve in curves] or [math.inf])
     if not paired:
         return signed_difference(list(before.values()), list(after.values()), size, paired=False)
     pairs = [before[each] for each in shared], [after[each] for each in shared]

@@ -9,8 +9,17 @@ from functools import cached_property
 
 import numpy as np
 
-from benchfw.analysis.bias import bias_ends, length_ends, length_probability, unbiased_probability
-from benchfw.analysis.draws import Moments, Pool, pair_spreads, pool_moments, spread_interval
+from benchfw.analysis.draws import (
+    Moments,
+    Pool,
+    bias_ends,
+    length_ends,
+    length_probability,
+    pair_spreads,
+    pool_moments,
+    spread_interval,
+    unbiased_probability,
+)
 from benchfw.analysis.evidence import Evidence, PairedLogs
 from benchfw.analysis.intervals import LEVEL, Interval
 from benchfw.analysis.variance import FEWEST_DRAWS

@@ -100,7 +100,6 @@ class History:
 
     @property
     def curves(self) -> dict[str, Curve]:
-        """Return the curves of all metrics."""
         return {name: Curve.of_block(self.numbers, *place) for name, place in self.layout["metric"].items()}
 
     def with_curve(self, metric: str, curve: Curve) -> History:
@@ -111,7 +110,6 @@ class History:
 
     @property
     def spent(self) -> Spent:
-        """Return what the trial spent."""
         iterations, seconds, cost, used = _SPENT.unpack_from(self.numbers)
         return Spent(iterations, seconds, cost, None if math.isnan(used) else used)
 

@@ -177,7 +177,6 @@ class Sample:
         return replace(found, low=found.low * low / value, high=found.high * high / value)
 
     def fact_intervals(self) -> Iterator[tuple[str, Interval]]:
-        """Yield the mean of each fact."""
         for name, found in self.facts.items():
             values = list(found.values())
             mean = _not_below_zero(mean_interval(values), values)

@@ -51,7 +51,6 @@ class TunedMethod:
 
     @property
     def cost(self) -> float:
-        """What all tuning runs cost together."""
         return sum(each.cost for each in self.attempts)
 
     @property
@@ -61,7 +60,6 @@ class TunedMethod:
 
     @property
     def runs(self) -> int:
-        """The number of tuning runs."""
         return sum(len(each.scores) for each in self.attempts)
 
     def find_edges(self) -> Iterator[Edge]:

@@ -110,7 +110,6 @@ class Quadratic(CountedProblem):
         return optimum, self._xp.zeros_like(optimum)
 
     def start(self) -> Array:
-        """Return where methods start."""
         return self._xp.asarray(self._start, copy=True)
 
     def value(self, params: Array) -> float:

@@ -83,7 +83,6 @@ class Search:
         return list(proposals)
 
     def trial(self, setting: Setting) -> Trial:
-        """Return the first trial of a setting."""
         holds_out = self.aim.is_of_test_rows(self.first.target)
         return replace(
             self.first,

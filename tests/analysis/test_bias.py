@@ -7,8 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from benchfw.analysis.bias import bias_ends, length_ends, length_probability, unbiased_probability
-from benchfw.analysis.draws import pool_draws
+from benchfw.analysis.draws import (
+    bias_ends,
+    length_ends,
+    length_probability,
+    pool_draws,
+    unbiased_probability,
+)
 
 
 @pytest.mark.parametrize(

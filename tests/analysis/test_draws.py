@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchfw.analysis.bias import bias_ends, unbiased_probability
 from benchfw.analysis.draws import (
     FEWEST_CARRIERS,
     Moments,
+    bias_ends,
     least_spread,
     log_ratios,
     pair_spreads,
@@ -17,6 +17,7 @@ from benchfw.analysis.draws import (
     pool_moments,
     spread_ends,
     spread_interval,
+    unbiased_probability,
 )
 from benchfw.analysis.intervals import t_quantile
 from benchfw.analysis.variance import DrawStatistics

@@ -76,7 +76,6 @@ def complete_targets(ctx: click.Context, param: click.Parameter, incomplete: str
 
 
 def complete_kernels(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Return the kernels."""
     from benchfw.registry import Registry
 
     return _starting(incomplete, Registry().entries("kernel"))

@@ -187,7 +187,6 @@ def _solved_by(factory: Any) -> str | None:
 
 
 def _needed_protocols(factory: Any) -> list[type]:
-    """Return the oracle protocols of a method."""
     wanted = getattr(factory, "solves", None)
     return [each for each in (wanted if isinstance(wanted, tuple) else (wanted,)) if isinstance(each, type)]
 

@@ -49,7 +49,6 @@ class Log:
         return lines, rest
 
     def close(self) -> None:
-        """Close and remove it."""
         self._file.close()
 
 

@@ -87,7 +87,6 @@ class WorkerProcess:
 
     @property
     def trial(self) -> Trial | None:
-        """The trial that it runs."""
         return self._queue[0].trial if self._queue else None
 
     @property

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from benchfw.analysis.bias import FEWEST_RUNS
 from benchfw.analysis.decisions import Verdict
+from benchfw.analysis.draws import FEWEST_RUNS
 from benchfw.analysis.significance import MARGIN
 from benchfw.records import Cell
 from benchfw.report.text import FEW_NAMES, figures, join_names, plural, ratio_text, spread_text

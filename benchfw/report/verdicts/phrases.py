@@ -281,7 +281,6 @@ def missing_sentences(comparison: Comparison) -> Iterator[str]:
 
 
 def _started(comparison: Comparison) -> list[Cell]:
-    """Return the methods that were not skipped."""
     return [cell for cell in comparison.cells if comparison.runs(cell)[1]]
 
 

@@ -100,7 +100,6 @@ def kernel_dtype_kept(subject: Subject) -> None:
 
 
 def _kernel(subject: Subject) -> Kernel[..., Any]:
-    """Return the kernel itself."""
     kernel: Any = subject.entry.factory
     if not isinstance(kernel, Kernel):
         raise CheckFailed(f"it is {type(kernel).__name__} and not a kernel; make it with @kernel")

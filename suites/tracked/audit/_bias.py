@@ -21,7 +21,7 @@ from _draws import (
 )
 from _tables import Line, Table, Task
 
-from benchfw.analysis.bias import bias_ends, length_ends, length_probability, unbiased_probability
+from benchfw.analysis.draws import bias_ends, length_ends, length_probability, unbiased_probability
 from benchfw.analysis.significance import BUDGET
 
 SEED = 24

@@ -20,7 +20,6 @@ class Written:
         self._folders.clear()
 
     def add_file(self, path: str) -> None:
-        """Add a file."""
         self._files.add(path)
 
     def add_folder(self, path: str) -> None:
