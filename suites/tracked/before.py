@@ -4,7 +4,7 @@
 afterwards, and measures both in turn with the functions of the scripts beside this one: the ratio in a row is
 the median over rounds, each of which has measured both. The old revision runs with its own plugins, found by
 the metadata of the installed ones. `--only WORD` takes the rows that have the word in their names, `--to
-suites/tracked/measured` stores the table.
+suites/tracked/measured` stores the table, in which rows that were not measured stay.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path
 import report_size
 import run_size
 import startup
-from _measured import Table, Value, store_table
+from _measured import Table, Value, load_table, store_table
 from _timing import add_folder_option
 from overhead import overhead
 
@@ -137,6 +137,10 @@ def main() -> None:
             if asked.only in name:
                 rows += compare(measure, {"before": tree, "now": ROOT}, rounds)
     if asked.to is not None:
+        stored = asked.to / "before.json"
+        measured = {row[0] for row in rows}
+        others = load_table(stored).rows if stored.exists() else []
+        rows += [tuple(row) for row in others if row[0] not in measured]
         table = Table(f"Before ({BEFORE}) and now", ("quantity", "before", "now", "ratio"), rows)
         store_table(asked.to, "before", table)
 
