@@ -324,7 +324,7 @@ def storable(text: str) -> str:
 
 
 def storable_message(text: str) -> str:
-    """Return what a method says as text that can be stored, without the folders of whoever runs it."""
+    """Return what a method says as text that can be stored, without the folders of its machine."""
     text = storable(text)
     if os.sep not in text:
         return text

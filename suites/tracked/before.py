@@ -48,9 +48,17 @@ def old_tree() -> Iterator[Path]:
         git = ["git", "-C", str(ROOT), "worktree"]
         subprocess.run([*git, "add", "--quiet", "--detach", str(tree), BEFORE], check=True)
         try:
+            _empty_newer_packages(tree)
             yield tree
         finally:
             subprocess.run([*git, "remove", "--force", str(tree)], check=True)
+
+
+def _empty_newer_packages(tree: Path) -> None:
+    """Give the old revision an empty module for each installed package that it cannot load."""
+    for package in (ROOT / "plugins").iterdir():
+        if not (tree / "plugins" / package.name).exists():
+            (tree / f"{package.name.replace('-', '_')}.py").touch()
 
 
 @contextmanager

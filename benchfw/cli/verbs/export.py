@@ -132,7 +132,7 @@ def command(
 
 
 def _find_exporter(name: str, plugins: Sequence[str]) -> Entry:
-    """Return what writes a form that is no table; a BenchfwError says what there is, or what to install."""
+    """Return the exporter of a format; for an unknown one a BenchfwError says what to install."""
     from benchfw.errors import nearest
     from benchfw.packages import advise_install
     from benchfw.registry import Registry

@@ -24,7 +24,7 @@ Note = Callable[[str], None]
 
 
 class Workers:
-    """The workers of a scheduler, whoever started them."""
+    """The workers of a scheduler, started here or elsewhere."""
 
     def __init__(self, connection: contextlib.AbstractContextManager[Scheduler], note: Note) -> None:
         self._connection, self._note = connection, note
